@@ -13,7 +13,8 @@ import { readSteps } from './steps.js';
 
 /**
  * @typedef {object} PatchOptions
- * @property {ValueName} at the name of the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp'
+ * @property {ValueName} at the name of the patched value, in every block: 'blocks.*.heads', 'blocks.*.out',
+ *   'blocks.*.mlp'
  *   …; or 'embed'; in an encoder 'encoder.blocks.*.heads' …, 'encoder.embed'
  * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads, otherwise 'token'
  * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, patch rejects

@@ -4,7 +4,7 @@
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
-import { readCaptured } from './arrays.js';
+import { readCaptured, requireModel } from './arrays.js';
 import { HeadSamples } from './headSamples.js';
 import { headScanOf } from './headScan.js';
 import { HeadSums, prepare } from './headSums.js';
@@ -72,6 +72,7 @@ const MAX_SPARE_BYTES = 2 ** 27;
  * @returns {Promise<HeadScan>}
  */
 export async function scanHeads(model, sequences, options = {}) {
+  requireModel(CALLER, model);
   checkOptions(CALLER, options, [...NUMBERS, 'names', 'onProgress', 'signal']);
   const sizes = readSizes(options);
   const signal = readSignal(CALLER, options.signal);

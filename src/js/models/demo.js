@@ -3,7 +3,7 @@
 import { HeadlightError } from '../check/errors.js';
 import { readSafetensors } from '../io/safetensors.js';
 import { openTokenizer } from '../text/tokenizer.js';
-import { openFolder } from './checkpoint/files.js';
+import { openFile, openFolder } from './checkpoint/files.js';
 import { loadTransformer } from './loadTransformer.js';
 
 /** @import { Memory } from '../memory/memory.js' */
@@ -12,6 +12,7 @@ import { loadTransformer } from './loadTransformer.js';
 /** @import { Storage } from './checkpoint/readWeights.js' */
 /** @import { SavedTransformer } from './loadTransformer.js' */
 
+const BRACE = '{'.charCodeAt(0);
 const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 
 /**
@@ -40,6 +41,9 @@ export async function openDemo(caller, memory, environment, { storage, layers, s
 
 /** @param {string} caller @param {Environment} environment @param {AbortSignal} [signal] */
 async function readDemoFiles(caller, { module, openPath }, signal) {
+  const bundled = openPath ? undefined : await readBundled(caller);
+  if (bundled) return bundled;
+  signal?.throwIfAborted();
   /** @type {Folder | undefined} */
   let folder;
   try {
@@ -58,6 +62,28 @@ async function readDemoFiles(caller, { module, openPath }, signal) {
     });
   } finally {
     await folder?.close();
+  }
+}
+
+/**
+ * Reads the files where a bundler has put them: bundlers look for addresses of this form. Without a bundler they are
+ * the files in the package. Returns undefined if they are not there.
+ * @param {string} caller
+ */
+async function readBundled(caller) {
+  const urls = [new URL('../whale.safetensors', import.meta.url), new URL('../whale.tokenizer.json', import.meta.url)];
+  if (!urls.every(({ protocol }) => /^https?:$/.test(protocol))) return undefined;
+  try {
+    const found = [];
+    for (const url of urls) {
+      const { folder, name } = await openFile(caller, url);
+      found.push(await readWhole(folder, name));
+    }
+    const [weights, tokenizer] = found;
+    // Many servers answer with a page if there is no such file. Both files have JSON: the weights after eight bytes.
+    return weights[8] === BRACE && tokenizer[0] === BRACE ? found : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-// What generate() returns: a promise of the whole result, which is also an async iterable of the tokens.
+// Makes the result of generate(): a promise of the whole text, which is also an async iterable of the tokens.
 
 /** @import { Generated, GeneratedToken } from './generateOptions.js' */
 /** @import { TokenStream } from './tokenStream.js' */

@@ -30,6 +30,7 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { GgufValue } from '../io/ggufCursor.js' */
+/** @import { Adam, Sgd } from '../ops/optimizer.js' */
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { CacheOptions } from './cache.js' */
 /** @import { Edit, Values } from './edits.js' */
@@ -92,6 +93,11 @@ export class Transformer extends TextMethods {
     this.unread = [];
     /** Where its files come from, for a model of openModel. @type {ModelSource | undefined} */
     this.source = undefined;
+    /**
+     * The optimizer with its state, if the folder that was opened contains one. dispose() frees it with the model.
+     * @type {Adam | Sgd | undefined}
+     */
+    this.optimizer = undefined;
     /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
     this.generation = { ignored: [] };
     /** The generation_config.json that it was opened with. @internal @type {Record<string, any> | undefined} */
@@ -116,6 +122,11 @@ export class Transformer extends TextMethods {
     this.weights = weights ?? initialWeights(memory, this.options);
     this.#store = new WeightStore(memory, this.weights);
     this.#rotaryTables = new RotaryTables(memory, this.weights);
+  }
+
+  /** Number of learn() calls. @internal */
+  get learned() {
+    return this.#step;
   }
 
   /** The parameters that are in float32, by name: `blocks.0.attention.wq`, `embedding.table` … */
@@ -474,6 +485,7 @@ export class Transformer extends TextMethods {
 
   dispose() {
     this.#dropPending();
+    this.optimizer?.dispose();
     this.#store.dispose();
   }
 

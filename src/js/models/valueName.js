@@ -10,7 +10,8 @@
  *   'latent' | 'router' | 'experts'} BlockValue the part of a name after `blocks.0.`
  */
 /**
- * The name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'encoder.blocks.3.heads', 'final' … The type rejects
+ * The name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'encoder.blocks.3.heads', 'final' … The type
+ *   rejects
  * misspelt names. Give it to a name that a program computes as a `string`.
  * @typedef {`${'' | 'encoder.' | 'text.' | 'vision.'}${'embed' | 'final' | 'logits' | 'pooled' | `pool.${HeadValue}` |
  *   `blocks.${number | '*'}.${BlockValue | '*'}`}`} ValueName

@@ -84,7 +84,7 @@ function tensorsOf(caller, parameter, trainable, part) {
   });
 }
 
-/** What all optimizers have. */
+/** The base class of all optimizers. */
 export class Optimizer {
   #memory;
   /** @type {Entry[]} */

@@ -47,7 +47,7 @@ import { readAll } from './smallFiles.js';
  */
 /**
  * A transformer with its config.json and its tokenizer. Without a tokenizer.json the tokenizer is undefined. For 'demo'
- * family and config are undefined.
+ * family and config are undefined. If the folder contains the optimizer of a training, `optimizer` continues it.
  * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer,
  *   source: ModelSource }} OpenedModel
  */
@@ -101,10 +101,13 @@ export async function openModel(memory, files, options, environment) {
     }
     if (tower === 'both')
       throw argumentError(CALLER, 'tower', tower, 'no such option, because the files do not contain two towers');
-    const plan = await planModel(container, how, pair?.[single ?? present[0] ?? 'text']);
+    const planned = await planModel(container, how, pair?.[single ?? present[0] ?? 'text']);
+    const training = await openTraining(folder, planned, how);
+    const plan = training ? { ...planned, options: { ...planned.options, ...training.resumed.options } } : planned;
     const weights = await readWeights(memory, container.folder, plan.found, how);
-    const model = newModel(memory, plan, weights);
+    const model = newModel(memory, plan, weights, training?.resumed.step);
     try {
+      if (training) model.optimizer = await training.resume(memory, folder, model, training.resumed, signal);
       await completeModel(model, folder, container, plan, storage);
       signal?.throwIfAborted();
       return /** @type {OpenedModel} */ (model);
@@ -115,6 +118,21 @@ export async function openModel(memory, files, options, environment) {
   } finally {
     await folder.close();
   }
+}
+
+/**
+ * Reads the state of a training from a folder on disk, or among files, that contains the optimizer. Other folders are
+ * not asked for it, because most have none.
+ * @param {import('./files.js').Folder} folder
+ * @param {import('./plan.js').Plan} plan
+ * @param {{ storage: Storage, layers?: number }} how
+ */
+async function openTraining(folder, plan, { storage, layers }) {
+  const isPresent = folder.names?.includes('optimizer.safetensors') && !folder.origin;
+  if (!isPresent || storage !== 'float32' || layers !== undefined) return undefined;
+  const { readResumed, resume } = await import('./resume.js');
+  const resumed = await readResumed(folder, plan);
+  return resumed && { resumed, resume };
 }
 
 /**

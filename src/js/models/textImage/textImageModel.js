@@ -86,7 +86,8 @@ export class TextImageModel {
   /**
    * Computes vectors of texts, of pictures, or of both and their similarities.
    * @param {TextImageInput} input
-   * @param {{ capture?: readonly ValueName[], edit?: readonly Edit[] }} [options] names begin with 'text.' or 'vision.':
+   * @param {{ capture?: readonly ValueName[], edit?: readonly Edit[] }} [options] names begin with 'text.' or
+   *   'vision.':
    *   'vision.blocks.0.weights'
    * @returns {TextImageResult}
    */
