@@ -113,7 +113,7 @@ function belowPictures({ points, pictures, roles, width, height }, withRole, rol
   const { side, captions } = /** @type {NonNullable<Drawn['pictures']>} */ (pictures);
   const below = (/** @type {number} */ i, /** @type {number} */ line) => {
     const wide = line === 0 ? 40 : roleWidth(roleNameOf(i)) + 12;
-    return { x: points[i].x - wide / 2, y: points[i].y + side / 2 + line * LINE, width: wide, height: LINE };
+    return { x: points[i].x - wide / 2, y: points[i].y + side / 2 + 2 + line * LINE, width: wide, height: LINE };
   };
   const names = points.map((_, head) => ({
     head,
