@@ -325,15 +325,15 @@ test('columns of a Parquet file are passages; another compression is named', asy
   assert.deepEqual(faults, []);
 });
 
-/** Returns the names of the roles below the thumbnails, by layer and head. Runs in the page. */
-const namesBelow = () =>
+/** Returns the roles in the names of the thumbnails, by layer and head. Runs in the page. */
+const rolesShown = () =>
   Object.fromEntries(
     [...document.querySelector('body > div').shadowRoot.querySelectorAll('.thumbnail')].map((thumbnail) => [
       thumbnail.dataset.head,
-      thumbnail.querySelector('.role-name')?.textContent ?? '',
+      thumbnail.getAttribute('aria-label').split(', ').slice(2).join(', '),
     ]),
   );
-const settled = () => page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.role-name'));
+const settled = () => page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.role-name') !== null);
 
 test('an opened model has the same roles before and after a scan, in the page, the table and the files', async () => {
   await openAt('');
@@ -355,7 +355,7 @@ test('an opened model has the same roles before and after a scan, in the page, t
   const expected = Object.fromEntries(
     PLANTED.flatMap((row, l) => row.map((role, h) => [`${l}.${h}`, role ? shown[role] : ''])),
   );
-  assert.deepEqual(await page.evaluate(namesBelow), expected);
+  assert.deepEqual(await page.evaluate(rolesShown), expected);
   await page.locator('.legend button', { hasText: 'Atlas' }).click();
   await page.click('text=your own texts…');
   await page.fill('.own-texts textarea', LETTERS.join('\n\n'));
@@ -368,7 +368,7 @@ test('an opened model has the same roles before and after a scan, in the page, t
   );
   await page.locator('.legend button', { hasText: 'Heatmap' }).click();
   await settled();
-  assert.deepEqual(await page.evaluate(namesBelow), expected);
+  assert.deepEqual(await page.evaluate(rolesShown), expected);
   assert.deepEqual(faults, []);
 });
 
@@ -396,7 +396,7 @@ test('the demo model has the same roles before a scan, after it and after a relo
   await openAt('');
   spoil();
   await settled();
-  const before = await page.evaluate(namesBelow);
+  const before = await page.evaluate(rolesShown);
   assert.deepEqual([before['4.2'], before['3.3']], ['induction', 'previous']);
   await page.locator('.legend button', { hasText: 'Atlas' }).click();
   await page.click('text=your own texts…');
@@ -405,11 +405,11 @@ test('the demo model has the same roles before a scan, after it and after a relo
   await finished();
   await page.locator('.legend button', { hasText: 'Heatmap' }).click();
   await settled();
-  assert.deepEqual(await page.evaluate(namesBelow), before);
+  assert.deepEqual(await page.evaluate(rolesShown), before);
   while (!(await page.evaluate(isStored, 6)));
   await page.reload();
   await settled();
-  assert.deepEqual(await page.evaluate(namesBelow), before);
+  assert.deepEqual(await page.evaluate(rolesShown), before);
   // A scan that an earlier version of the page stored has no measures of roles, so it is not shown.
   await page.evaluate(makeOld);
   await page.reload();
