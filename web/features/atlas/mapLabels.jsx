@@ -12,7 +12,10 @@ import { useAtlasTexts } from './texts.js';
 /** @import { RoleWeights } from '../../store/protocol.js' */
 /** @import { Drawn } from './headMap.jsx' */
 /** @import { Box, PlacedName } from './placeLabels.js' */
-/** part: set if only the number of the head or only its role is written. @typedef {PlacedName & { part?: 'name' | 'role' }} Label */
+/**
+ * part: set if only the number of the head or only its role is written.
+ * @typedef {PlacedName & { part?: 'name' | 'role' }} Label
+ */
 
 /**
  * Widths in pixels of a letter in the name of a role (which is serif), of a letter in the name of a head, and of a CJK

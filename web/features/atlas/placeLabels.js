@@ -31,7 +31,7 @@ const isInside = ({ x, y, width, height }, room) =>
 /** @param {Point} point @param {number} half @returns {Box} */
 const shapeAt = ({ x, y }, half) => ({ x: x - half, y: y - half, width: 2 * half, height: 2 * half });
 
-/** Returns true if a line from one point to another crosses a box. @param {Point} from @param {Point} to @param {Box} box */
+/** Returns true if a line crosses a box. @param {Point} from @param {Point} to @param {Box} box */
 function crosses(from, to, box) {
   const steps = Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / STEP);
   for (let i = 0; i <= steps; i++) {

@@ -96,7 +96,7 @@ export function measuredText(session) {
 }
 
 /**
- * Returns the name and the description of a role that only the source of the shown heads has, such as the handmade heads;
+ * Returns the name and the description of a role that only the source of the shown heads has, such as handmade heads;
  * undefined for other roles.
  * @param {Session} session
  * @param {number} layer
