@@ -5,7 +5,8 @@
 import { batch, computed, signal } from '@preact/signals';
 
 /** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead } from './protocol.js' */
-/** @import { NamedRoles, Ranking, RoleWeights, Roles, Rounding, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
+/** @import { NamedRoles, Ranking, RoleWeights, Roles, Rounding } from './protocol.js' */
+/** @import { ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 

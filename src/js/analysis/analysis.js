@@ -93,6 +93,7 @@ export { tokenSimilarity } from './similarity.js';
 /** @typedef {import('./headScan.js').Sample} Sample */
 /** @typedef {import('./headScan.js').TokenWeight} TokenWeight */
 /** @typedef {import('./headvis.js').HeadvisNames} HeadvisNames */
+/** @typedef {import('./headvisRoles.js').RoleNames} RoleNames */
 /** @typedef {import('./headvisReader.js').HeadvisDetails} HeadvisDetails */
 /** @typedef {import('./headvisReader.js').HeadvisOptions} HeadvisOptions */
 /** @typedef {import('./headvisReader.js').HeadvisSample} HeadvisSample */

@@ -4,7 +4,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { attendsToFirst, findsNothing, measuredText, rowsWithNothing } from '../heads/roles.js';
+import { attendsToFirst, findsNothing, measuredText, ownRole, rowsWithNothing } from '../heads/roles.js';
 import { barsOf } from './distanceBins.js';
 import { HeadCost } from './headCost.jsx';
 import { percentText } from './numbers.js';
@@ -32,13 +32,14 @@ export function HeadPage() {
   const isScanned = map !== null && map.source !== 'sentence';
   const page = isScanned ? (isCurrent ? scanned : null) : ofText;
   const isKnown = session.roles.value !== null;
+  const own = ownRole(session, layer, head);
   // A folder that another program wrote has numbers for some rules only.
   const isPartial = map?.source === 'folder' && !map.means.first;
   return (
     <section class="atlas-head reading" aria-label={words.headName(layer, head)}>
       <div>
         <h2 class="title">{words.headName(layer, head)}</h2>
-        {isKnown && <p class="atlas-does">{texts.does[role ?? (isPartial ? 'unknown' : 'none')]}</p>}
+        {isKnown && <p class="atlas-does">{own?.[1] ?? texts.does[role ?? (isPartial ? 'unknown' : 'none')]}</p>}
         <Here role={role} />
       </div>
       {isKnown && <Rule map={map} role={role} layer={layer} head={head} />}

@@ -12,7 +12,10 @@ import { useAtlasTexts } from './texts.js';
 /** @import { RoleWeights } from '../../store/protocol.js' */
 /** @import { Drawn } from './headMap.jsx' */
 /** @import { Box, PlacedName } from './placeLabels.js' */
-/** part: set if only the number of the head or only its role is written. @typedef {PlacedName & { part?: 'name' | 'role' }} Label */
+/**
+ * part: set if only the number of the head or only its role is written.
+ * @typedef {PlacedName & { part?: 'name' | 'role' }} Label
+ */
 
 /**
  * Widths in pixels of a letter in the name of a role (which is serif), of a letter in the name of a head, and of a CJK
@@ -113,7 +116,7 @@ function belowPictures({ points, pictures, roles, width, height }, withRole, rol
   const { side, captions } = /** @type {NonNullable<Drawn['pictures']>} */ (pictures);
   const below = (/** @type {number} */ i, /** @type {number} */ line) => {
     const wide = line === 0 ? 40 : roleWidth(roleNameOf(i)) + 12;
-    return { x: points[i].x - wide / 2, y: points[i].y + side / 2 + line * LINE, width: wide, height: LINE };
+    return { x: points[i].x - wide / 2, y: points[i].y + side / 2 + 2 + line * LINE, width: wide, height: LINE };
   };
   const names = points.map((_, head) => ({
     head,

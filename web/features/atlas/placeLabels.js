@@ -9,8 +9,11 @@
  * @typedef {{ head: number, box: Box, line: [from: Point, to: Point] | null }} PlacedName
  */
 
-/** Half the size of a shape if the caller does not set it, and the gap between a shape and its name. */
-const [HALF, GAP] = [8, 3];
+/**
+ * Half the size of a shape if the caller does not set it, the gap between a shape and its name, and the space for the
+ * ring around the shape whose name is needed.
+ */
+const [HALF, GAP, RING] = [8, 3, 7];
 /** Distances in pixels from a shape to a name with a line, and the number of directions that are tried. */
 const DISTANCES = [20, 32, 46, 62, 80, 100, 124, 150];
 const DIRECTIONS = 16;
@@ -28,7 +31,7 @@ const isInside = ({ x, y, width, height }, room) =>
 /** @param {Point} point @param {number} half @returns {Box} */
 const shapeAt = ({ x, y }, half) => ({ x: x - half, y: y - half, width: 2 * half, height: 2 * half });
 
-/** Returns true if a line from one point to another crosses a box. @param {Point} from @param {Point} to @param {Box} box */
+/** Returns true if a line crosses a box. @param {Point} from @param {Point} to @param {Box} box */
 function crosses(from, to, box) {
   const steps = Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / STEP);
   for (let i = 0; i <= steps; i++) {
@@ -101,7 +104,7 @@ export function placeNames(names, points, room, half = HALF, taken = []) {
     const isClear = ([from, to] = /** @type {[Point, Point]} */ ([points[head], points[head]])) =>
       !boxes.some((other) => crosses(from, to, other)) &&
       !points.some((point, i) => i !== head && crosses(from, to, shapeAt(point, half / 2)));
-    const beside = boxesBeside(points[head], size, half);
+    const beside = boxesBeside(points[head], size, needed ? half + RING : half);
     const next = beside.find(isFree);
     if (next) {
       placed.push({ head, box: next, line: null });

@@ -92,7 +92,13 @@ function inGrid(centres, size, room) {
   });
 }
 
-/** Returns the box of a picture with its captions. @param {Point} point @param {number} side @param {Size} size @returns {Box} */
+/**
+ * Returns the box of a picture with its captions.
+ * @param {Point} point centre of the picture
+ * @param {number} side
+ * @param {Size} size
+ * @returns {Box}
+ */
 export const boxOfPicture = ({ x, y }, side, { width, height }) => ({
   x: x - width / 2,
   y: y - side / 2,

@@ -1,5 +1,6 @@
 // The map that the atlas shows: that of a scan, or before the first scan that of the current text.
 
+import { HEAD_ROLES } from '../../../src/js/analysis/roleRules.js';
 import { sentenceMap } from './sentenceMap.js';
 
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
@@ -25,13 +26,13 @@ export function shownMap(scanned, run, measured) {
 
 /**
  * Returns the roles of the heads of a map, by l·H + h. They are those that the whole page shows, and do not depend on
- * the map.
+ * the map. A role that only handmade heads have is null.
  * @param {AtlasMap} map
  * @param {Roles | null} roles
  * @returns {(AtlasRole | null)[]}
  */
 export const rolesOn = (map, roles) =>
-  Array.from(
-    { length: map.layers * map.heads },
-    (_, i) => /** @type {AtlasRole | null} */ (roles?.[Math.floor(i / map.heads)]?.[i % map.heads] ?? null),
-  );
+  Array.from({ length: map.layers * map.heads }, (_, i) => {
+    const role = roles?.[Math.floor(i / map.heads)]?.[i % map.heads];
+    return HEAD_ROLES.find((name) => name === role) ?? null;
+  });

@@ -2,8 +2,10 @@
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import { ownRole } from '../heads/roles.js';
 import { shownAxes } from './axes.js';
 import { rolesOn, shownMap } from './shownMap.js';
+import { useAtlasTexts } from './texts.js';
 
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 
@@ -30,6 +32,19 @@ export function useMap() {
 export function useRoles(map) {
   const roles = useSession().roles.value;
   return useMemo(() => (map ? rolesOn(map, roles) : []), [map, roles]);
+}
+
+/**
+ * Returns a function from a head, l·H + h, to the name of its role.
+ * @param {AtlasMap | null} map
+ * @param {(AtlasRole | null)[]} roles
+ */
+export function useRoleNames(map, roles) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const { heads } = map ?? { heads: 1 };
+  return (/** @type {number} */ i) =>
+    ownRole(session, Math.floor(i / heads), i % heads)?.[0] ?? texts.roles[roles[i] ?? 'none'];
 }
 
 /** Returns the names of both axes. @param {AtlasMap} map */

@@ -94,3 +94,15 @@ export function measuredText(session) {
   if (folder) return measuredOn.folder;
   return kind === 'transformer' && !trained && reads !== 'sound' ? measuredOn.passages : measuredOn.text;
 }
+
+/**
+ * Returns the name and the description of a role that only the source of the shown heads has, such as handmade heads;
+ * undefined for other roles.
+ * @param {Session} session
+ * @param {number} layer
+ * @param {number} head
+ */
+export function ownRole(session, layer, head) {
+  const role = session.roles.value?.[layer]?.[head];
+  return role ? session.about.value?.terms?.[session.language.value]?.[role] : undefined;
+}

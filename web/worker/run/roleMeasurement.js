@@ -69,7 +69,10 @@ export class RoleMeasurement {
     if (partnerOf) this.#partner = partnersOf(partnerOf, ids, weights, model.options.numHeads);
   }
 
-  /** Adds the weights (1,H,T,T) of every layer. @param {Int32Array} ids @param {(Float32Array | undefined)[]} weights */
+  /**
+   * @param {Int32Array} ids
+   * @param {(Float32Array | undefined)[]} weights (1,H,T,T) of every layer
+   */
   #add(ids, weights) {
     const sequence = prepare(ids);
     this.#hasRun = true;

@@ -101,7 +101,7 @@ export class StoredModels {
 
   async list() {
     const list = await this.#modelStore.list().catch(() => []);
-    this.#send('storedModels', { list: list.filter(({ settings }) => isKnown(settings)) });
+    this.#send('storedModels', { list: list.filter((stored) => isKnown(stored?.settings)) });
   }
 
   /** @param {string} key */

@@ -107,8 +107,8 @@ test('the table of heads is sorted, chooses a head, is saved as a file, and is c
   await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 4, head 2'));
   const save = page.getByRole('button', { name: 'Save as CSV' });
   const csv = String((await download(() => save.click())).bytes).split('\r\n');
-  assert.match(csv[0], /^layer,head,entropy,distance,induction/);
-  assert.match(csv[1], /^4,2,/);
+  assert.match(csv[0], /^layer,head,role,role_weight,entropy,distance,induction/);
+  assert.match(csv[1], /^4,2,induction,0\.\d+,/);
   await assertAccessibleInFullTier();
   await page.locator('.heads-table .title').focus();
   await page.keyboard.press('Escape');

@@ -1,5 +1,5 @@
-// Tests the names of roles in the worker: of a model whose heads have known roles, before and after a scan, and after the
-// scan is saved as a HeadVis folder and opened again. Also attention weights without a model.
+// Tests the names of roles in the worker: of a model whose heads have known roles, before and after a scan, and after
+// the scan is saved as a HeadVis folder and opened again. Also attention weights without a model.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -105,7 +105,7 @@ test('weights from a file get the roles that they show; two tokens show none', a
   assert.deepEqual(await named([toPrevious, toFirst]), { roles: [['previous', 'first']], weights: [[1, 1]] });
 });
 
-test('heads without a model have neither a stored scan nor an estimate, also after a scan of another model', async () => {
+test('heads without a model have no stored scan and no estimate, also after a scan of another model', async () => {
   const worker = createWorker(hl);
   await worker.ask({
     verb: 'scan',
