@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { weightText as atlasText, shareText } from '../../../web/features/atlas/numbers.js';
+import { weightText as atlasText } from '../../../web/features/atlas/numbers.js';
 import { cellText, plain, shareText, signed, sumText, weightText } from '../../../web/texts/numbers.js';
 
 test('weights have two digits; in cells and on the map they have no zero before them', () => {
