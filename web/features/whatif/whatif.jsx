@@ -35,8 +35,8 @@ export function WhatIf({ kind }) {
       {isPatched && <Patched />}
       {circuit && <CutLine kind={kind} />}
       {!(phone && (isPatched || isCut)) && <Temperature />}
-      {flow && !phone && <Threshold />}
-      <Changes pins={isNarrow}>{flow && phone && <Threshold />}</Changes>
+      {flow && !isNarrow && <Threshold />}
+      <Changes pins={isNarrow}>{flow && isNarrow && <Threshold />}</Changes>
       {!isNarrow && isChanged(runOf(state)) && <Reset />}
       {!isNarrow && <Pin />}
       <Share />
