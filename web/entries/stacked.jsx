@@ -99,16 +99,18 @@ function Tablet({ screen }) {
         <Model width={model} height={height} />
       )}
       {part}
-      {!training && <Prediction writes />}
+      {!training && (
+        <div>
+          <Prediction writes />
+          <Closing />
+        </div>
+      )}
       {training ? (
         <div class="train-right">
           <Panel />
         </div>
       ) : (
-        <div class="panel-area">
-          <Panel compact />
-          <Closing />
-        </div>
+        <Panel compact />
       )}
     </Instrument>
   );

@@ -12,7 +12,7 @@ const MIN_COMPARED = 20;
 export function createCurves() {
   const now = signal(noCurves());
   const previous = signal(/** @type {Curves | null} */ (null));
-  /** What is learned now, as a text. Curves of something else cannot be compared. */
+  /** The task and the text of the training. Curves of another task or text cannot be compared. */
   let learned = '';
   return {
     now: readOnly(now),

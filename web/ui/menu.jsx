@@ -5,8 +5,8 @@ import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /**
- * name: the text for screen readers. href: the address to which the item leads, instead of an act. more: other items in the same line. isHeading: the item is a heading of the items
- * after it.
+ * name: the text for screen readers. href: the address to which the item leads, instead of an act. more: other items
+ * in the same line. isHeading: the item is a heading of the items after it.
  * @typedef {{ key: string, label: ComponentChildren, name?: string, about?: ComponentChildren, chosen?: boolean,
  *   act?: () => void, href?: string, more?: Item[], isHeading?: boolean, disabled?: boolean }} Item
  */

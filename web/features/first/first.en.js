@@ -36,11 +36,6 @@ export const first = {
   heads: (/** @type {number} */ layers, /** @type {number} */ heads) =>
     `The model has ${inWords(layers)} layers of ${inWords(heads)} heads. Each small picture is one head, drawn like the large one.`,
   sum: 'Their results add up, layer by layer from the bottom to the top. The sum makes the guess.',
-  closing: {
-    end: 'That was the first minute. ',
-    story: ['Go on with the ', ': nine steps, from tokens to training. Or '],
-    train: ' a small model, and watch its heads form.',
-  },
   spoken: (/** @type {boolean} */ on, /** @type {string} */ guess) =>
     `Head ${on ? 'on' : 'off'}. The guess is now ${guess}.`,
   spokenCases: (/** @type {string} */ word, /** @type {string} */ on, /** @type {string} */ off) =>

@@ -34,11 +34,6 @@ export const first = {
   headsTitle: (layers, heads) => `${inWords(layers * heads)}个头`,
   heads: (layers, heads) => `模型有${count(layers)}层，每层${count(heads)}个头；每张小图是一个头，画法和大图一样。`,
   sum: '结果自下而上逐层相加，最后得出猜测。',
-  closing: {
-    end: '第一分钟到此为止。',
-    story: ['接着看', '：九步，从词元讲到训练。或者'],
-    train: '一个小模型，看它的头怎样形成。',
-  },
   spoken: (on, guess) => `头已${on ? '打开' : '关闭'}。现在猜 ${guess}。`,
   spokenCases: (word, on, off) => `${word}：开着 ${on}，关掉 ${off}。`,
 };

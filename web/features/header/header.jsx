@@ -179,15 +179,18 @@ function Navigation() {
 }
 
 /** The addresses that only the page of the site has: documentation, source and licence. */
-const PLACES = /** @type {const} */ (['help', 'code-repository', 'license']);
-/** Returns the items of the menu that lead to these addresses, in one line. @param {Session} session @returns {Item[]} */
+const PLACES = ['help', 'code-repository', 'license'];
+/**
+ * Returns the items of the menu that lead to these addresses, in one line.
+ * @param {Session} session @returns {Item[]}
+ */
 function places({ words, embedded }) {
   const { links } = words.value;
   const found = embedded
     ? []
     : PLACES.flatMap((rel, i) => {
         const link = /** @type {HTMLLinkElement | null} */ (document.head.querySelector(`link[rel=${rel}]`));
-        return link ? [{ key: rel, label: links[i], href: link.href }] : [];
+        return link ? [{ key: `to-${rel}`, label: links[i], href: link.href }] : [];
       });
   const [first, ...more] = found;
   return first ? [more.length > 0 ? { ...first, more } : first] : [];

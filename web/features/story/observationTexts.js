@@ -157,7 +157,10 @@ const sizeOf = ({ layers, heads }) => ({
   heads: String(layers * heads),
 });
 
-/** Returns the values of the step about one score. @param {any} seen @param {Run | null} run @param {Cell | null} cell */
+/**
+ * Returns the values of the step about one score.
+ * @param {any} seen @param {Run | null} run @param {Cell | null} cell
+ */
 function scoreValues(seen, run, cell) {
   if (!run?.values || !cell || cell.t >= run.T) return null;
   return {

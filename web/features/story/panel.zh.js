@@ -2,11 +2,11 @@
 
 /** @type {typeof import('./panel.en.js').panel} */
 export const panel = {
-  of: (step, all, part) => `故事，第 ${step} 步${part > 0 ? `之${part === 1 ? '一' : '二'}` : ''}，共 ${all} 步`,
+  of: (step, all, part) => `故事，第 ${step} 步${part > 0 ? `（第 ${part} 部分）` : ''}，共 ${all} 步`,
   link: '本步链接',
   dots: '故事的各步',
   dot: (step, part, title, done) =>
-    `第 ${step} 步${part > 0 ? `之${part === 1 ? '一' : '二'}` : ''}：${title}${done ? '，已完成' : ''}`,
+    `第 ${step} 步${part > 0 ? `（第 ${part} 部分）` : ''}：${title}${done ? '，已完成' : ''}`,
   back: '上一步',
   next: (title) => `下一步：${title}`,
   end: '自己继续探索',

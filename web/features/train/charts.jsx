@@ -113,6 +113,8 @@ export function HeadsChart({ curves, watch, step, end }) {
     height - LINE / 2,
   );
   const unnamed = lines.length - named.length;
+  // Before training the explanation has the room of the names, and no head has a role yet.
+  const waits = height >= ROOMY && lines.every(({ marks }) => marks.length < 2);
   const main = watch[watch.length - 1];
   const nameOf = (/** @type {Line} */ line) =>
     `${words.roleNames[/** @type {keyof typeof words.roleNames} */ (line.score)]} ${line.layer}.${line.head}`;
@@ -138,8 +140,9 @@ export function HeadsChart({ curves, watch, step, end }) {
             <path class="now" d={`M${Math.round(x(step)) + 0.5} 0V${height}`} />
           </svg>
         )}
-        {lines.every(({ marks }) => marks.length < 2) && height >= ROOMY && <Waiting>{texts.headsAbout}</Waiting>}
+        {waits && <Waiting>{texts.headsAbout}</Waiting>}
         {height > 0 &&
+          !waits &&
           named.map((line, i) => (
             <button
               key={line.name}

@@ -26,6 +26,8 @@ export function WhatIf({ kind }) {
   const flow = state.view === 'flow' && !circuit;
   const isCut = circuit && (state.circuit?.cut.length ?? 0) > 0;
   const phone = kind === 'phone';
+  // A narrow line has no room for the buttons that the menu has too.
+  const isNarrow = phone || kind === 'tablet';
   const isPatched = placesIn(state.patch).length > 0;
   return (
     <section class="whatif" aria-label={words.whatIf}>
@@ -33,10 +35,10 @@ export function WhatIf({ kind }) {
       {isPatched && <Patched />}
       {circuit && <CutLine kind={kind} />}
       {!(phone && (isPatched || isCut)) && <Temperature />}
-      {flow && !phone && <Threshold />}
-      <Changes phone={phone}>{flow && phone && <Threshold />}</Changes>
-      {!phone && isChanged(runOf(state)) && <Reset />}
-      {!phone && <Pin />}
+      {flow && !isNarrow && <Threshold />}
+      <Changes pins={isNarrow}>{flow && isNarrow && <Threshold />}</Changes>
+      {!isNarrow && isChanged(runOf(state)) && <Reset />}
+      {!isNarrow && <Pin />}
       <Share />
     </section>
   );
@@ -44,9 +46,9 @@ export function WhatIf({ kind }) {
 
 /**
  * A menu of the less common changes.
- * @param {{ phone: boolean, children: import('preact').ComponentChildren }} props
+ * @param {{ pins: boolean, children: import('preact').ComponentChildren }} props
  */
-function Changes({ phone, children }) {
+function Changes({ pins, children }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
@@ -57,7 +59,7 @@ function Changes({ phone, children }) {
         {state.pinned && session.about.value?.kind !== 'layer' && <PatchMenu />}
         <MaskMenu />
         {children}
-        {phone && <Pin />}
+        {pins && <Pin />}
         <Reset />
       </div>
     </Opens>
