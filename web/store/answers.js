@@ -67,6 +67,11 @@ export function createAnswers(source) {
     shown.value = { ...shown.peek(), ...fields };
   };
 
+  /** @param {Roles | null} roles */
+  function setRoles(roles) {
+    if (!isSame(roles, shown.peek().roles)) set({ roles });
+  }
+
   return {
     fields: {
       about: computed(() => shown.value.about),
@@ -100,6 +105,7 @@ export function createAnswers(source) {
       announced = null;
       shown.value = nothingOf(name, about);
     },
+    hasPrevious: () => previous !== null,
     /** Shows the previous model again. @returns {History | null} null if there is none or the new model has a run */
     restore() {
       if (shown.peek().run || !previous) return null;
@@ -119,15 +125,16 @@ export function createAnswers(source) {
         const { about: before } = shown.peek();
         const about = /** @type {About} */ (announced && !isSame(announced, before) ? announced : before);
         previous = null;
+        const { roles, pictures, ...own } = run;
         // The worker does not send the tokens of the keys if they are also the tokens of the queries.
-        const whole = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
-        set({ about, run: whole, comparison: null, turned: null, ...(run.large ? {} : { pooled: {} }) });
+        const whole = { ...own, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
+        const small = (pictures ?? []).map(({ layer, head, ...one }) => [`${layer}.${head}`, one]);
+        const kept = run.large && !pictures ? {} : { pooled: Object.fromEntries(small) };
+        set({ about, run: whole, comparison: null, turned: null, ...kept });
+        if (roles !== undefined) setRoles(roles);
       });
     },
-    /** @param {Roles | null} roles */
-    setRoles(roles) {
-      if (!isSame(roles, shown.peek().roles)) set({ roles });
-    },
+    setRoles,
     /** @param {number} layer @param {number} head @param {Omit<PooledHead, 'layer' | 'head'>} picture */
     addPooled: (layer, head, picture) => set({ pooled: { ...shown.peek().pooled, [`${layer}.${head}`]: picture } }),
   };

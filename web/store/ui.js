@@ -67,8 +67,15 @@ export function createUi() {
   const productAnimated = signal(false);
   const inFull = signal(false);
   const playback = signal(/** @type {Playback | null} */ (null));
+  const announcement = signal('');
 
   return {
+    /** Text for screen readers. */
+    announcement: readOnly(announcement),
+    /** @param {string} text */
+    announce(text) {
+      announcement.value = text;
+    },
     ...createFirstVisit(),
     /** The cell under the pointer, or the one reached by the keyboard in the sentence. `s` is -1 for a whole row. */
     hover: readOnly(hover),
