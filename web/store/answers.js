@@ -119,8 +119,11 @@ export function createAnswers(source) {
       announced = about;
       if (!shown.peek().run && !isSame(about, shown.peek().about)) set({ about });
     },
-    /** @param {ShownRun} run */
-    setRun(run) {
+    /**
+     * @param {ShownRun} run
+     * @param {boolean} [late] true if it was awaited so long that the parts that follow it may take long too
+     */
+    setRun(run, late = false) {
       batch(() => {
         const { about: before } = shown.peek();
         const about = /** @type {About} */ (announced && !isSame(announced, before) ? announced : before);
@@ -130,7 +133,8 @@ export function createAnswers(source) {
         const whole = { ...own, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
         const small = (pictures ?? []).map(({ layer, head, ...one }) => [`${layer}.${head}`, one]);
         const kept = run.large && !pictures ? {} : { pooled: Object.fromEntries(small) };
-        set({ about, run: whole, comparison: null, turned: null, ...kept });
+        const following = late ? { similarity: null, ranking: null, pinnedHead: null } : {};
+        set({ about, run: whole, comparison: null, turned: null, ...following, ...kept });
         if (roles !== undefined) setRoles(roles);
       });
     },

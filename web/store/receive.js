@@ -68,7 +68,7 @@ export function createReceiver(
     run(part) {
       // Training was opened or left before this part arrived.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
-      answers.setRun(part);
+      answers.setRun(part, waiting.actions.isLate.peek());
       if (part.verb === 'show') waiting.arrive();
       atlas.recall();
       failures.actions.fail(null);
