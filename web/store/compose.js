@@ -48,7 +48,7 @@ export function compose(options) {
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
       if (cellKey(now) !== cellKey(before)) ui.setPinnedHover(null);
-      // What was said about the previous run is no longer true.
+      // The announcement about the previous run is no longer true.
       if (keyOfShow(now) !== keyOfShow(before)) ui.announce('');
       if (keyOfGuess(now) !== keyOfGuess(before)) {
         requests.cancel('ablate');

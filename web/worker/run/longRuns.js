@@ -1,4 +1,4 @@
-// What runs that take long need: pauses in which the page's messages are read, and an error that says what fits.
+// Pauses of runs that take long, in which the worker reads the page's messages, and the error if a text does not fit.
 
 import { Problem } from '../sources/problem.js';
 

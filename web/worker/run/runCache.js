@@ -124,7 +124,10 @@ export class RunCache {
     return { key: keyOf(source, run, isLarge ? { ...how, layer: LONG } : how), edits, read };
   }
 
-  /** Makes a run the last one, and drops the first ones if there are too many. @param {string} key @param {Values} values */
+  /**
+   * Makes a run the last one, and drops the first ones if there are too many.
+   * @param {string} key @param {Values} values
+   */
   #keep(key, values) {
     this.#runs.delete(key);
     this.#runs.set(key, values);
@@ -159,7 +162,7 @@ export class RunCache {
       () => {
         const whole = { .../** @type {Run} */ (pinned), patch: {} };
         const values = this.values(hl, source, whole, { layer: inDecoder, pinned: null });
-        // Of a long text, only the values of one token are kept.
+        // A run on a long text has the values of one token only.
         if (values.outputs) throw new Problem('longText', values.hidden.shape[1], longest(source));
         return values;
       },

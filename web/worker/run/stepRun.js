@@ -33,7 +33,10 @@ function multiplications({ model: { options } }, T, S) {
   return of(options, T) + (options.encoder ? of(options.encoder, S) : 0);
 }
 
-/** Returns true if a run ends so soon that it need not be divided. @param {TransformerSource} source @param {Shown} shown */
+/**
+ * Returns true if a run ends so soon that it need not be divided.
+ * @param {TransformerSource} source @param {Shown} shown
+ */
 export const isShort = (source, { T, S }) => multiplications(source, T, S) < SHORT;
 
 /** @param {TransformerSource} source @param {Pick<Shown, 'part' | 'T' | 'S'>} shown */
