@@ -16,7 +16,7 @@ import { later } from '../ui/lazy.jsx';
 import { useLengths } from '../ui/lengths.js';
 import { useColumns, useSize } from '../ui/useSize.js';
 import { Beam } from './beam.jsx';
-import { Instrument, isGrown } from './instrument.jsx';
+import { Instrument, isGrown, LargePicture } from './instrument.jsx';
 
 const Inside = later(() => import('../features/story/inside.jsx'), 'Inside');
 const Lesson = later(() => import('../features/train/train.jsx'), 'Lesson');
@@ -55,9 +55,9 @@ export function Columns() {
         <LeftColumn width={Math.floor(model)} height={Math.max(height - legend, 0)} isLow={height < LOW_LESSON} />
       )}
       <div class="middle">
-        <div class="view" ref={view}>
+        <LargePicture area={view}>
           {size.height > 0 && <View {...size} most={most} compact={height < LOW_VIEW} />}
-        </div>
+        </LargePicture>
         <Legend
           left={alone && named ? named.x : 0}
           right={right}

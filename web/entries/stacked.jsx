@@ -18,7 +18,7 @@ import { gridOf, patchesOf } from '../ui/layout.js';
 import { later } from '../ui/lazy.jsx';
 import { useLengths } from '../ui/lengths.js';
 import { useColumns, useSize } from '../ui/useSize.js';
-import { Instrument, isGrown } from './instrument.jsx';
+import { Instrument, isGrown, LargePicture } from './instrument.jsx';
 
 /** @import { Screen } from '../ui/layout.js' */
 /** @import { Session } from '../store/session.js' */
@@ -72,7 +72,9 @@ function usePart({ kind, size }) {
     height,
     part: (
       <div class="middle" ref={area}>
-        <div class="view">{width > 0 && <View {...across} height={height} compact={phone || width < BARE} free />}</div>
+        <LargePicture>
+          {width > 0 && <View {...across} height={height} compact={phone || width < BARE} free />}
+        </LargePicture>
         <Legend left={grows || inPatches ? 0 : (matrix?.x ?? 0)} />
       </div>
     ),

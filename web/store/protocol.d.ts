@@ -159,6 +159,8 @@ export interface Parts extends AtlasParts, SurpriseParts {
   /** Bytes of a model's file that have been read. */
   progress: Progress;
   source: { about: About };
+  /** Blocks of the model that have been computed for the answer to `show`, once this takes a moment. */
+  computing: Computing;
   run: ShownRun;
   comparison: Comparison;
   chat: ChatPart;
@@ -196,6 +198,13 @@ export interface Parts extends AtlasParts, SurpriseParts {
 export interface Progress {
   read: number;
   total: number;
+}
+
+/** done: the number of blocks. tokens: those of the text. */
+export interface Computing {
+  done: number;
+  total: number;
+  tokens: number;
 }
 
 /**
@@ -296,6 +305,10 @@ export interface ShownRun {
   early?: LensPrediction[] | null;
   added?: Contributions | null;
   scores?: HeadScores[][] | null;
+  /** Small pictures of all heads of a large run; without them, they follow as parts `pooled`. */
+  pictures?: PooledHead[];
+  /** Roles of the heads; missing if the part `roles` follows. */
+  roles?: NamedRoles | { roles: null; weights: null };
   /** The predictions of a model in training, next to the correct tokens. */
   guesses?: { text: string; wanted: number; right: boolean }[];
 }

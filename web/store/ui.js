@@ -74,8 +74,25 @@ export function createUi() {
   const productAnimated = signal(false);
   const inFull = signal(false);
   const playback = signal(/** @type {Playback | null} */ (null));
+  const announcement = signal('');
+  let isNew = false;
 
   return {
+    /** Text for screen readers. */
+    announcement: readOnly(announcement),
+    /** @param {string} text */
+    announce(text) {
+      announcement.value = text;
+      // An announcement may come just before the change that it describes.
+      isNew = true;
+      queueMicrotask(() => {
+        isNew = false;
+      });
+    },
+    /** Forgets the announcement about the previous run, which is no longer true. */
+    forgetAnnouncement() {
+      if (!isNew) announcement.value = '';
+    },
     ...createFirstVisit(),
     /** The cell under the pointer, or the one reached by the keyboard in the sentence. `s` is -1 for a whole row. */
     hover: readOnly(hover),

@@ -149,6 +149,10 @@ export const strings = {
       `This browser cannot read the picture ${name}. Every browser reads PNG and JPEG.`,
     noToken: (/** @type {number} */ id, /** @type {number} */ most) =>
       `There is no token ${id}: the tokens of this model are 0 to ${most}.`,
+    textMemory: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `There is not enough memory for ${n} tokens. About ${most} tokens fit: shorten the text.`,
+    longText: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `This needs the weights of all heads, and for ${n} tokens they are too many. With this model it works for up to ${most} tokens.`,
     long: (/** @type {number} */ n, /** @type {number} */ most) =>
       `The text had ${n.toLocaleString('en')} characters: the first ${most.toLocaleString('en')} are kept. Undo restores the previous text.`,
   },

@@ -129,6 +129,8 @@ export const strings = {
     noListener: () => '这是声音。请先打开一个处理声音的模型，例如 openai/whisper-tiny。',
     noPicture: (name) => `${name} 不是浏览器能读取的图片。PNG 和 JPEG 均可读取。`,
     noToken: (id, most) => `没有词元 ${id}：此模型的编号为 0 到 ${most}。`,
+    textMemory: (n, most) => `内存不足以计算 ${n} 个词元。约 ${most} 个词元可以：请缩短文本。`,
+    longText: (n, most) => `这需要所有头的权重，${n} 个词元的权重太多。此模型最多可用 ${most} 个词元。`,
     long: (n, most) => `文本有 ${n} 个字符：保留了前 ${most} 个。撤销可恢复原文。`,
   },
   themes: { light: '浅色', dark: '深色' },

@@ -57,6 +57,7 @@ export function createAnswerer({ load, fetchBeside, post, modelStore }) {
       await handler.answer(request, reply, context);
       post({ id, verb, done: true, dropped: reply.isCancelled() });
     } catch (error) {
+      if (reply.isCancelled()) return post({ id, verb, done: true, dropped: true });
       const { message, code, values } = /** @type {Error & { code?: string, values?: ProblemValue[] }} */ (error);
       post({ id, verb, error: message, code, values });
     }

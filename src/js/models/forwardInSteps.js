@@ -4,7 +4,7 @@
 import { argumentError } from '../check/errors.js';
 import { partOf, tensorsIn, viewOf } from '../memory/tensor.js';
 import { block } from './block.js';
-import { readValues, ROWS } from './edits.js';
+import { ROWS, readValues } from './edits.js';
 import { embedInput } from './embedInput.js';
 import { Graph } from './graph.js';
 import { computeHead } from './head.js';
@@ -32,7 +32,7 @@ import { Run } from './run.js';
  * @property {(name: string, value: Tensor) => void} onValue gets each captured value, which is freed after the call
  * @property {ReadHead} [onHead] gets the captured weights and scores head by head instead of onValue; for one sequence
  * @property {number} [row] the only token whose logits are computed; default: all
- * @property {{ from: number, to: number, data: Float32Array, shape: readonly number[] }} [blocks] computes only some
+ * @property {{ from: number, to: number, data?: Float32Array, shape?: readonly number[] }} [blocks] computes only some
  *   blocks, without the head of the model: the input of block `from`, and the first block that is not computed
  * @property {(done: number, total: number) => unknown} pause is awaited after each block; it ends the run if it throws
  */
@@ -139,7 +139,7 @@ class Steps {
  */
 function begin(run, part) {
   const { disentangled } = run.options;
-  const x = part ? run.graph.from(part.shape, part.data) : embedInput(run);
+  const x = part?.data && part.shape ? run.graph.from(part.shape, part.data) : embedInput(run);
   const bias = run.positionBias()?.tensor;
   if (disentangled) run.relative = rarePart('disentangled', run.caller).relativeRows(run, disentangled);
   return { x, bias, relative: run.relative };

@@ -47,7 +47,7 @@ export function HeadTitle({ picture, compact }) {
   const { run, stacked = false } = picture;
   const session = useSession();
   const words = session.words.value;
-  const state = session.state.value;
+  const state = session.shownState.value;
   const { layer, head } = run;
   const isOneHead = state.mean === 'head';
   const scale = effective(state.scale, placeOfLayer(session, layer), head, 1);
@@ -69,7 +69,7 @@ export function HeadTitle({ picture, compact }) {
 function Name({ run: { about, layer, head }, scale, scores }) {
   const session = useSession();
   const words = session.words.value;
-  const { mean } = session.state.value;
+  const { mean } = session.shownState.value;
   const isOneHead = mean === 'head';
   const isOnlyHead = about.layers * about.heads === 1;
   const name = !isOneHead ? words.means.title(mean, layer) : isOnlyHead ? about.title : words.headName(layer, head);

@@ -30,7 +30,7 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
   const session = useSession();
   /** @type {Run | null} */
   const run = session.run.value;
-  const { mean } = session.state.value;
+  const { mean } = session.shownState.value;
   const role = run && shownRole(session, run.layer, run.head);
   // Each move of the pointer renders the picture again. The layout reads all weights and all names, so it is stored.
   return useMemo(

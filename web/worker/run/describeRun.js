@@ -36,7 +36,10 @@ const TOP = 5;
 export function describe(source, values, query) {
   const { ids, layers, layer, head, place, part, other, name, temperature } = query;
   const large = values.pictures !== undefined;
-  const all = Array.from({ length: layers }, (_, l) => values.captured[`${stackAt(part, l)}weights`]);
+  const all = Array.from(
+    { length: layers },
+    (_, l) => (values.inside ?? values.captured)[`${stackAt(part, l)}weights`],
+  );
   const likely = place === null || !values.logits ? null : probabilities(rowOf(values, place));
   const { top, chosen } = likely ? labelsOf(likely, query) : { top: [], chosen: null };
   const ofHead = headValues(source, values, { layer, head, chosen, part, temperature });
@@ -51,7 +54,7 @@ export function describe(source, values, query) {
     named: scored?.named ?? null,
     fields: {
       ...(large && { large }),
-      weights: large ? weightsOfHead(all[layer], head) : weightsOf(all),
+      weights: shownWeights(values, all, layer, head),
       values: { ...ofHead, labels: ofHead.labels.map((id) => ({ id, text: name(id) })) },
       ...(likely && { chosen: { id: chosen, text: name(chosen) } }),
       ...(likely && {
@@ -63,6 +66,15 @@ export function describe(source, values, query) {
       scores: scored?.scores ?? null,
     },
   };
+}
+
+/**
+ * Returns the weights of all heads, or only those of the shown head if the run is large.
+ * @param {Values} values @param {Numbers[]} all weights of every layer @param {number} layer @param {number} head
+ */
+function shownWeights({ inside, pictures }, all, layer, head) {
+  if (inside) return /** @type {Float32Array<ArrayBuffer>} */ (all[layer].data);
+  return pictures ? weightsOfHead(all[layer], head) : weightsOf(all);
 }
 
 /**

@@ -11,9 +11,10 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
  * hidden: the hidden states after the last norm, (1,T,C). pooled: the vector of the whole input. pictures: small
- * pictures of all heads, if only the weights of one layer are kept.
+ * pictures of all heads, if only the weights of one layer are kept. outputs and inside: of a run on a long text, see
+ * stepRun.js.
  * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers,
- *   pictures?: PooledHead[] }} Values
+ *   pictures?: PooledHead[], outputs?: Record<string, Numbers>, inside?: Record<string, Numbers> }} Values
  */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */

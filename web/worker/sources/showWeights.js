@@ -21,20 +21,32 @@ export const POOLED = 96;
  * @param {number} T
  * @param {number} S
  * @param {number} size the longer side
+ * @param {boolean} [causal] true if the weights of later keys are zero
  */
-export function pooled(weights, T, S, size) {
+export function pooled(weights, T, S, size, causal = false) {
   const share = Math.min(size / Math.max(T, S), 1);
   const [rows, columns] = [Math.max(Math.round(T * share), 1), Math.max(Math.round(S * share), 1)];
   const data = new Float32Array(rows * columns);
+  const starts = Array.from({ length: columns + 1 }, (_, c) => Math.ceil((c * S) / columns));
   for (let t = 0; t < T; t++) {
     const row = Math.floor((t * rows) / T) * columns;
-    for (let s = 0; s < S; s++) {
-      const at = row + Math.floor((s * columns) / S);
-      const weight = weights[t * S + s];
-      if (!(weight <= data[at]) && !Number.isNaN(data[at])) data[at] = weight;
-    }
+    for (let c = 0; c < columns && !(causal && starts[c] > t); c++)
+      data[row + c] = largest(weights, t * S + starts[c], t * S + starts[c + 1], data[row + c]);
   }
   return { data, rows, columns };
+}
+
+/**
+ * Returns the largest of some numbers and of another one; NaN if one of them is NaN.
+ * @param {Float32Array} numbers @param {number} from @param {number} to @param {number} other
+ */
+function largest(numbers, from, to, other) {
+  let most = other;
+  for (let i = from; i < to && !Number.isNaN(most); i++) {
+    const x = numbers[i];
+    if (!(x <= most)) most = x;
+  }
+  return most;
 }
 
 /**
