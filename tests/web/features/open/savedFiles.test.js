@@ -11,6 +11,7 @@ import { headvisArchive } from '../../../../web/worker/atlas/headvisArchive.js';
 import { Trainer } from '../../../../web/worker/trainer/trainer.js';
 import { hl } from '../../../support/headlight.js';
 import { openChooser, openPage, page, spoil } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 import { attentions } from '../../../support/weights_file.js';
 
 const demo = await hl.openModel('demo');
@@ -29,7 +30,7 @@ function trainedModel() {
 
 /** Returns the archive that the atlas of the page saves: one layer of two heads, with a passage for each head. */
 function headvisFile() {
-  const sample = { sequence: 0, interval: 0, max: 1, ids: Uint32Array.of(0, 1), indices: [0, 2], values: [1, 1] };
+  const sample = { sequence: 0, interval: 1, max: 1, ids: Uint32Array.of(0, 1), indices: [0, 2], values: [1, 1] };
   const record = (/** @type {number} */ layer, /** @type {number} */ head) => ({
     ...{ layer, head, samples: [sample], histogram: { edges: [0, 0.5, 1], values: [1, 1] } },
     ...{ statistics: { samples: 2, meanMax: 0.5 }, distances: { edges: [0, 1, 2], values: [0.5, 0.25] } },
@@ -136,8 +137,12 @@ async function isShown({ heads, training = false, atlas = false, problem }) {
 }
 
 for (const [kind, { files, layers, refusal, ...expected }] of Object.entries(KINDS)) {
-  for (const [how, give] of Object.entries({ dropped: drop, 'chosen in the menu': choose }))
-    test(`${kind}, ${how}, is ${expected.problem ? 'refused by its kind' : 'opened'}`, async () => {
+  // Both ways lead to the same reader, so the menu is tried in the full tier.
+  for (const [how, give, define] of /** @type {const} */ ([
+    ['dropped', drop, test],
+    ['chosen in the menu', choose, fullTest],
+  ]))
+    define(`${kind}, ${how}, is ${expected.problem ? 'refused by its kind' : 'opened'}`, async () => {
       await openPage();
       spoil();
       await give(listed(files));
