@@ -63,8 +63,8 @@ async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
   const picture = page.locator('#picture');
   await picture.scrollIntoViewIfNeeded();
   const { width, height } = /** @type {any} */ (await picture.boundingBox());
-  const rows = await page.locator('.labels :is(.row-label, .step-label)').count();
-  const columns = await page.locator('.labels :is(.key-label, .step-label)').count();
+  const rows = await page.locator('.labels .row-label').count();
+  const columns = await page.locator('.labels .key-label').count();
   assert.ok(rows > 0 && columns > 0, 'the picture has labels of rows and columns');
   return { x: ((s + 0.5) * width) / columns, y: ((t + 0.5) * height) / rows };
 }

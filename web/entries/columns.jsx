@@ -35,8 +35,6 @@ export function Columns() {
   const { middle: most, legend } = useLengths();
   const [model = 0, middle = 0] = columns;
   const picture = usePicture({ width: Math.floor(middle), height: size.height, most });
-  // If two runs are compared, rows have labels at both sides, because the tokens of the two runs may differ.
-  const named = usePicture({ width: Math.floor(middle), height: size.height, most, sides: state.view === 'compare' });
   const { Component: View, spreads, single } = viewOf(state.view, run);
   const grows = isGrown(state, run);
   const spread = height >= LOW_VIEW && !training && spreads?.(state);
@@ -59,7 +57,7 @@ export function Columns() {
           {size.height > 0 && <View {...size} most={most} compact={height < LOW_VIEW} />}
         </LargePicture>
         <Legend
-          left={alone && named ? named.x : 0}
+          left={alone && picture ? picture.x : 0}
           right={right}
           before={picture ? picture.x + (grows ? model + gap : 0) : 0}
         />

@@ -71,8 +71,8 @@ export function compose(options) {
     onWritten: () => document.endGesture(),
     onEnd: (answered) => failures.onEnd(answered),
   });
-  const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
+  const opening = createOpening({ requests, document, continueTraining: training.loadFile });
   const tracing = createTracing({ requests, state, answers });
   const circuit = createCircuitStore({ requests, state });
   const surprise = createSurprise({ requests, state });

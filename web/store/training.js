@@ -127,8 +127,8 @@ export function createTraining({ requests, state, update, about }) {
       problem.value = report.problem ?? null;
     },
     savedFile({ bytes, settings, extension = 'safetensors' }) {
-      // The page cannot open files of other kinds again, so the model does not count as saved.
-      if (extension === 'safetensors') savedSteps.value = progress.peek()?.steps ?? 0;
+      // The page cannot open ONNX files again, so the model does not count as saved.
+      if (extension !== 'onnx') savedSteps.value = progress.peek()?.steps ?? 0;
       download(`headlight-${settings.task}.${extension}`, 'application/octet-stream', bytes);
     },
   };

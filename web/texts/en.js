@@ -96,6 +96,10 @@ export const strings = {
       `None of these ${n} files is a model or holds attention weights (${names} …). Choose config.json with its safetensors, or npy, npz, safetensors or JSON with weights.`,
     unknownFile: (/** @type {string} */ name) =>
       `${name} is neither a model (safetensors, gguf, bin, pt) nor npy, npz or JSON. Other formats (onnx, h5, msgpack) cannot be read: save the model with save_pretrained(…, safe_serialization=True).`,
+    table: (/** @type {string} */ name) =>
+      `${name} is a table of results, which this page only saves. It opens the weights of a head as CSV: a row for each query, a column for each key.`,
+    onnx: (/** @type {string} */ name) =>
+      `${name} is an ONNX file, for other programs. This page cannot open it: save the model as safetensors as well.`,
     unreadable: (/** @type {string} */ name, /** @type {string} */ why) => `${name} cannot be read: ${why}`,
     truncated: (/** @type {string} */ name) => `${name} ends too early: it is truncated. Copy it again.`,
     notJson: (/** @type {string} */ name, /** @type {string} */ why) => `${name} is not JSON: ${why}`,
@@ -204,7 +208,7 @@ export const strings = {
   offMeans: (/** @type {boolean} */ last) =>
     `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
   rank: 'rank heads',
-  sorts: { place: 'by position', effect: 'by cost (tries all)', uniform: 'by certainty' },
+  sorts: { place: 'by number', effect: 'in each layer, by cost (tries all)', uniform: 'in each layer, by certainty' },
   roleNames: {
     partner: 'the answer',
     induction: 'induction',
@@ -326,6 +330,9 @@ export const strings = {
   writesNot: 'this head is off: its output is zero at',
   writesOther: 'from the pinned run: the output of this head at',
   adds: 'adds to',
+  logit: 'logit',
+  readAlong: (/** @type {string} */ token, /** @type {boolean} */ ahead) =>
+    `Read along a row: how much “${token}” looks at each ${ahead ? '' : 'earlier '}word. Each row adds up to 1.`,
   guessAfter: [', the guess after', ''],
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 

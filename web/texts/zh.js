@@ -92,6 +92,8 @@ export const strings = {
       `这 ${n} 个文件都不是模型，也不含注意力权重（${names} …）。请选择 config.json 与 safetensors，或含权重的 npy、npz、safetensors、JSON。`,
     unknownFile: (name) =>
       `${name} 不是模型（safetensors、gguf、bin、pt），也不是 npy、npz 或 JSON。其他格式（onnx、h5、msgpack）不能读取：请用 save_pretrained(…, safe_serialization=True) 保存。`,
+    table: (name) => `${name} 是结果的表格，本页只保存这种表格。可以打开一个头的权重的 CSV：每个查询一行，每个键一列。`,
+    onnx: (name) => `${name} 是供其他程序使用的 ONNX 文件，本页不能打开：请把模型也存为 safetensors。`,
     unreadable: (name, why) => `无法读取 ${name}：${why}`,
     truncated: (name) => `${name} 不完整。请重新复制。`,
     notJson: (name, why) => `${name} 不是 JSON：${why}`,
@@ -126,7 +128,7 @@ export const strings = {
       `此模型（${family}）缺少 preprocessor_config.json，它说明声音如何准备。请添加这个文件；其他文件已保留。`,
     noSound: (name) => `这个浏览器读不了声音${name && ` ${name}`}。WAV 和 MP3 均可读取。`,
     shortSound: () => '这段声音太短：至少需要十分之一秒。',
-    noListener: () => '这是声音。请先打开一个处理声音的模型，例如 openai/whisper-tiny。',
+    noListener: () => '这是声音。请先打开用于声音的模型，例如 openai/whisper-tiny。',
     noPicture: (name) => `${name} 不是浏览器能读取的图片。PNG 和 JPEG 均可读取。`,
     noToken: (id, most) => `没有词元 ${id}：此模型的编号为 0 到 ${most}。`,
     textMemory: (n, most) => `内存不足以计算 ${n} 个词元。约 ${most} 个词元可以：请缩短文本。`,
@@ -173,7 +175,7 @@ export const strings = {
   isPart: (x) => `乘以 ${x}`,
   offMeans: (last) => `它的输出设为零。${last ? '猜测在没有它的情况下算出' : '后面各层在没有它的情况下运行'}。`,
   rank: '排列各头',
-  sorts: { place: '按位置', effect: '按代价（逐个试）', uniform: '按确定程度' },
+  sorts: { place: '按编号', effect: '每层内按代价（逐个试）', uniform: '每层内按确定程度' },
   roleNames: {
     partner: '答案',
     induction: '归纳',
@@ -291,6 +293,8 @@ export const strings = {
   writesNot: '这个头已关闭，输出为零：',
   writesOther: '取自固定的运行：这个头传给',
   adds: '给',
+  logit: 'logit',
+  readAlong: (token, ahead) => `沿一行读：“${token}”对${ahead ? '' : '前面'}每个词的关注有多少。每行之和为 1。`,
   guessAfter: ['，即', '之后的猜测'],
   cannot: ['看不到', '它在后面。', '它被遮住了。', '所有键都被遮住：什么也没读。'],
 

@@ -1,16 +1,13 @@
 // The model that is included in the package: a small language model that was trained on Moby-Dick.
 
 import { HeadlightError } from '../check/errors.js';
-import { readSafetensors } from '../io/safetensors.js';
-import { openTokenizer } from '../text/tokenizer.js';
 import { openFile, openFolder } from './checkpoint/files.js';
-import { loadTransformer } from './loadTransformer.js';
+import { openSavedModel } from './checkpoint/savedModel.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Folder } from './checkpoint/files.js' */
 /** @import { Environment } from './checkpoint/open.js' */
 /** @import { Storage } from './checkpoint/readWeights.js' */
-/** @import { SavedTransformer } from './loadTransformer.js' */
 
 const BRACE = '{'.charCodeAt(0);
 const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
@@ -25,18 +22,9 @@ const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 export async function openDemo(caller, memory, environment, { storage, layers, signal, onProgress }) {
   const [bytes, tokenizer] = await readDemoFiles(caller, environment, signal);
   signal?.throwIfAborted();
-  const saved = /** @type {SavedTransformer} */ (readSafetensors(bytes));
-  const model = loadTransformer(memory, layers === undefined ? saved : firstLayers(saved, layers));
-  try {
-    model.tokenizerFile = tokenizer;
-    model.tokenizer = openTokenizer(tokenizer);
-    if (storage === 'int8' || storage === 'int4') model.quantize(storage);
-    onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
-    return model;
-  } catch (error) {
-    model.dispose();
-    throw error;
-  }
+  const model = openSavedModel(memory, bytes, tokenizer, { storage, layers });
+  onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
+  return model;
 }
 
 /** @param {string} caller @param {Environment} environment @param {AbortSignal} [signal] */
@@ -92,14 +80,4 @@ async function readWhole(folder, name) {
   const size = await folder.size(name, true);
   if (size === null) throw new Error(`there is no ${name}`);
   return folder.read(name, 0, size);
-}
-
-/** @param {SavedTransformer} saved @param {number} layers @returns {SavedTransformer} */
-function firstLayers({ tensors, metadata }, layers) {
-  const options = JSON.parse(metadata.headlight);
-  const isUsed = (/** @type {string} */ name) => !(Number(/^blocks\.(\d+)\./.exec(name)?.[1]) >= layers);
-  return {
-    tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => isUsed(name))),
-    metadata: { ...metadata, headlight: JSON.stringify({ ...options, layers: Math.min(options.layers, layers) }) },
-  };
 }

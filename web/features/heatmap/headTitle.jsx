@@ -36,7 +36,7 @@ const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, wi
  */
 export function TitleArea({ picture, className, children }) {
   return (
-    <div class={`title-area ${picture.stepped && !picture.above ? 'stepped' : ''}`} style={geometryOf(picture)}>
+    <div class="title-area" style={geometryOf(picture)}>
       <div class={`corner ${picture.above ? 'above' : ''} ${className}`}>{children}</div>
     </div>
   );
@@ -58,6 +58,7 @@ export function HeadTitle({ picture, compact }) {
         {isOneHead ? <Role run={run} scale={scale} /> : words.means[/** @type {'allAbout'} */ (`${state.mean}About`)]}
       </p>
       {scale !== 0 && <UnmatchedText picture={picture} />}
+      {!compact && !picture.above && <ReadAlong picture={picture} />}
     </TitleArea>
   );
 }
@@ -124,6 +125,17 @@ function Role({ run, scale }) {
   }
   // The roles of all heads arrive later than the picture, so nothing is shown before.
   return <>{session.roles.value !== null && words.doesNot}</>;
+}
+
+/** Maximum number of tokens of a picture whose empty half has room for a sentence about rows. */
+const MAX_EXPLAINED = 24;
+
+/** Explains how a picture is read. @param {{ picture: Titled }} props */
+function ReadAlong({ picture: { run, full = false } }) {
+  const session = useSession();
+  const t = session.cell.value?.t ?? run.T - 1;
+  if (run.T > MAX_EXPLAINED || t >= run.T) return null;
+  return <p class="read-along">{session.words.value.readAlong(run.pieces[t].name, full)}</p>;
 }
 
 /** Says which keys the rows without a match look at instead. @param {{ picture: Titled }} props */

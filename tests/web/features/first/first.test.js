@@ -48,7 +48,8 @@ const count = () =>
     let [words, least] = ['', Number.POSITIVE_INFINITY];
     while (texts.nextNode()) {
       const { textContent, parentElement } = texts.currentNode;
-      if (!textContent.trim() || !isSeen(parentElement) || parentElement.closest('.cross .step-label')) continue;
+      if (!textContent.trim() || !isSeen(parentElement) || parentElement.closest('.cross, .labels .key-label'))
+        continue;
       words += ` ${textContent}`;
       least = Math.min(least, Number.parseFloat(getComputedStyle(parentElement).fontSize));
     }
