@@ -130,11 +130,11 @@ function Role({ run, scale }) {
 /** Maximum number of tokens of a picture whose empty half has room for a sentence about rows. */
 const MAX_EXPLAINED = 24;
 
-/** Explains how a picture is read. @param {{ picture: Titled }} props */
+/** Explains how a picture is read, while the pointer is on it. @param {{ picture: Titled }} props */
 function ReadAlong({ picture: { run, full = false } }) {
   const session = useSession();
   const t = session.cell.value?.t ?? run.T - 1;
-  if (run.T > MAX_EXPLAINED || t >= run.T) return null;
+  if (session.hover.value === null || run.T > MAX_EXPLAINED || t >= run.T) return null;
   return <p class="read-along">{session.words.value.readAlong(run.pieces[t].name, full)}</p>;
 }
 

@@ -34,6 +34,8 @@ for (const width of [1440, 360])
 
 test('one sentence says how a row is read', async () => {
   await openAt('', { viewport: { width: 1440, height: 900 } });
+  await page.waitForFunction(() => part('.labels .row-label'));
+  await page.locator('.labels .row-label').nth(3).hover();
   await page.waitForFunction(() => part('.read-along'));
   assert.match(
     await page.textContent('.read-along'),

@@ -36,7 +36,7 @@ const most = (axis, places) =>
       places.reduce((sum, place) => sum + weights[axis === 'rows' ? place * T + i : i * T + place], 0),
     ),
   ).toFixed(2);
-const label = (t) => page.locator('.labels .row-label').nth(t);
+const label = (t) => page.locator('.labels .key-label').nth(t);
 const middleOf = async (t) => {
   const { x, y, width, height } = await label(t).boundingBox();
   return [x + width / 2, y + height / 2];
