@@ -78,7 +78,7 @@ import { readRotary } from './rotaryOptions.js';
  * @property {number} [softcap] limits scores to softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] softcap of logits; default 0, none
  * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
- * @property {boolean | 'all' | 'layer' | 'each'} [queryKeyNorm] norm of queries and keys before their rotation. true: an
+ * @property {boolean | 'all' | 'layer' | 'each'} [queryKeyNorm] norm of queries and keys before rotation. true: an
  *   RMS norm of each head, with the same weights for all heads; 'all': one RMS norm of all heads together, before they
  *   are split, so that the query of a head depends on the other heads; 'layer': a layer norm of each head, with the
  *   same weights and biases for all heads; 'each': a layer norm of each head, with its own weights and no bias. Default

@@ -31,7 +31,7 @@ function decodeName(name) {
 export const isArchive = (name) => /\.zip$/i.test(name);
 
 /**
- * Returns the folder with this file as its only file of weights. Of an archive, the folder has nothing else.
+ * Returns the folder with this file as its only file of weights. If the file is an archive, it is the only file.
  * @param {Folder} folder
  * @param {string} file
  */

@@ -8,7 +8,11 @@ import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 /** The largest number of heads whose norms are found. */
 const MAX_HEADS = 256;
 
-/** Returns the source of the norms of all heads, each of which has a tensor. @param {string} name @returns {TensorSource} */
+/**
+ * Returns the source of the norms of all heads, each of which has a tensor.
+ * @param {string} name
+ * @returns {TensorSource}
+ */
 function headNorms(name) {
   const [from, ...also] = Array.from({ length: MAX_HEADS }, (_, head) => `layers.L.self_attn.${name}.norms.${head}`);
   return { from, form: 'stacked', also };
