@@ -66,11 +66,7 @@ export default {
       { text: 'API', link: '/../reference/index.html', target: '_self' },
       { text: 'Open Headlight', link: '/../index.html', target: '_self' },
     ],
-    sidebar: [
-      ...GUIDE,
-      { text: 'Reference', items: REFERENCE },
-      { text: 'Recipes', items: RECIPES },
-    ],
+    sidebar: [...GUIDE, { text: 'Reference', items: REFERENCE }, { text: 'Recipes', items: RECIPES }],
     docFooter: { prev: 'Previous', next: 'Next' },
     externalLinkIcon: true,
     repository: REPOSITORY,
