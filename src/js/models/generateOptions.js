@@ -223,7 +223,8 @@ export function readGenerateOptions(model, options, several) {
     suppress: readIds('suppress', given.suppress),
     suppressFirst: readIds('suppressFirst', given.suppressFirst),
     forced: readForced(given.forced, model.options.vocab),
-    forcedEnd: readForcedEnd(given.forcedEnd, model.options.vocab),
+    // The files' forced end is not chosen if the call says that this token does not end a text.
+    forcedEnd: readForcedEnd(given.forcedEnd, model.options.vocab).filter((id) => own.forcedEnd || stop.ids.has(id)),
     noRepeatNgram: readNumber(CALLER, 'noRepeatNgram', given.noRepeatNgram ?? 0, COUNT),
     min: readNumber(CALLER, 'min', given.min ?? 0, COUNT),
     minLength: readNumber(CALLER, 'minLength', given.minLength ?? 0, COUNT),
