@@ -59,7 +59,7 @@ const SMALL_MODELS = {
   'facebook/wav2vec2-base-960h': 'wav2vec2',
   'HuggingFaceTB/SmolLM2-135M-Instruct': 'instruct',
 };
-/** What a program prints with the published model, and with the small one. */
+/** The output of a program with the published model, and the output with the small one. */
 const SMALL_OUTPUT = {
   '[ 1, 3, 224, 224 ]': '[ 1, 3, 32, 32 ]',
   '[ 2, 384 ]': '[ 2, 32 ]',

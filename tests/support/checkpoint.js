@@ -190,6 +190,7 @@ MODELS.siglip = {
   },
 };
 
+/** GPT-2 with a longer context; makeCheckpoint adds a chat template. */
 MODELS.instruct = {
   ...MODELS.gpt2,
   config: { ...MODELS.gpt2.config, n_positions: 256 },
@@ -260,7 +261,7 @@ function addSpoken(file) {
   writeFileSync(file, JSON.stringify(tokenizer));
 }
 
-/** @param {string} folder @param {keyof typeof MODELS} name instruct: GPT-2 with a longer context and a chat template */
+/** @param {string} folder @param {keyof typeof MODELS} name */
 export function makeCheckpoint(folder, name) {
   const { config, shapes, tokenizer } = MODELS[name];
   const next = uniformSource(7);
