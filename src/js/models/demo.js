@@ -59,6 +59,8 @@ async function readDemoFiles(caller, { module, openPath }, signal) {
  * @param {string} caller
  */
 async function readBundled(caller) {
+  // The build of the view's worker, which is in another folder and reads these files itself, sets this to true.
+  if (/** @type {any} */ (globalThis).HEADLIGHT_WITHOUT_DEMO) return undefined;
   const urls = [new URL('../whale.safetensors', import.meta.url), new URL('../whale.tokenizer.json', import.meta.url)];
   if (!urls.every(({ protocol }) => /^https?:$/.test(protocol))) return undefined;
   try {

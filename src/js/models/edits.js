@@ -10,14 +10,14 @@ import { readArray } from '../ops/state.js';
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Resolved } from './options.js' */
 /** @import { Tape } from './tape.js' */
-/** @import { BlockValue, ValueName } from './valueName.js' */
+/** @import { BlockValue } from './valueName.js' */
 
 /**
  * A change of one value. mask, temperature and window, which only 'blocks.L.scores' accepts, are applied first, then
  * set, then scale, then add. The score of a masked key is −Infinity. Only mask, window, and set with 'zero' or a tensor
  * change it.
  * @typedef {object} Edit
- * @property {ValueName} at the name of a value; * matches any block
+ * @property {string} at the name of a value; * matches any block
  * @property {number | readonly number[]} [head] default: all heads
  * @property {number | readonly number[]} [token] positions in the whole sequence; default: all tokens
  * @property {'zero' | 'mean' | (string & {}) | TensorLike} [set] 'mean' is the mean over all tokens of this call
