@@ -19,7 +19,7 @@ import {
   share,
   spoil,
 } from '../../../support/page.js';
-import { PLANTED, plantedFiles, TEXTS as LETTERS } from '../../../support/plantedModel.js';
+import { TEXTS as LETTERS, PLANTED, plantedFiles } from '../../../support/plantedModel.js';
 import { assertShown } from '../../../support/shown.js';
 import { fullTest, inTier } from '../../../support/tier.js';
 
@@ -197,7 +197,7 @@ fullTest('a map is saved as numbers, as a drawing, and as a folder of HeadVis th
   );
   assert.match(rows[4 * 4 + 2], /^4,2,induction,0\.\d+,/);
   const svg = await save('Map, SVG');
-  assert.match(svg.bytes.toString(), /^<svg.*<text[^>]*>4\.2<\/text>.*<\/svg>\n$/s);
+  assert.match(svg.bytes.toString(), /^<svg.*<text[^>]*>4\.2 induction<\/text>.*<\/svg>\n$/s);
   const entries = readZip('test', (await save('For HeadVis, zip')).bytes);
   assert.equal(entries.filter(({ name }) => /^data\/heads\/L\dH\d\.json$/.test(name)).length, 20);
 });

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { HEAD_ROLES } from '../../../../src/js/analysis/roleRules.js';
 import { writeZip } from '../../../../src/js/io/zip.js';
 import { toJson, toNpy, toSafetensors } from '../../../../web/features/export/arrays.js';
 import { toCsv } from '../../../../web/features/export/csv.js';
@@ -38,9 +39,11 @@ function headvisFile() {
   });
   const names = ['selfAttention', 'previous', 'entropy', 'distance', 'distanceVariance', 'induction'];
   const measures = Object.fromEntries([...names, 'first', 'duplicate'].map((name) => [name, new Float32Array(2)]));
-  const map = { layers: 1, heads: 2, passages: 1, longest: 2, title: 'texts', measures };
+  const byRole = () => Object.fromEntries(HEAD_ROLES.map((role) => [role, new Float32Array(2)]));
+  const roles = { means: byRole(), chances: byRole() };
+  const map = { layers: 1, heads: 2, passages: 1, longest: 2, title: 'texts', measures, ...roles };
   const read = async (/** @type {number} */ layer, /** @type {number} */ head) => record(layer, head);
-  return headvisArchive({ map, nameOf: (id) => ['the', ' whale'][id], read }, 'a model');
+  return headvisArchive({ map, nameOf: (id) => ['the', ' whale'][id], read }, 'a model', null);
 }
 
 const oneHead = toCsv({ ...all, weights: weights.data, shape: [1, 1, 3, 3] }, { batch: 0, head: 0 });

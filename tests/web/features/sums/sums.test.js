@@ -114,7 +114,7 @@ test('tokens become words: weights are those of the module, joined', async () =>
   await openPage({}, `text=${encodeURIComponent(text)}`);
   const tokens = await page.locator('.labels .row-label').allTextContents();
   await chooseKind('words');
-  await page.waitForFunction((n) => part('.labels').children.length < n, tokens.length);
+  await page.waitForFunction((n) => part('.labels').querySelectorAll('.row-label').length < n, tokens.length);
   await settle();
   const whole = weightsOf(text);
   const names = await page.locator('.labels .row-label').allTextContents();

@@ -13,12 +13,12 @@ const notFound = () =>
     h('p', h('a', { href: withBase('/index.html') }, 'Go to the quick start')),
   ]);
 
-/** The end of every page: the source and the licence. */
+/** The end of every page: the source and the licence. A page has one footer, that of VitePress. */
 const ending = {
   setup() {
     const { theme } = useData();
     return () =>
-      h('footer', { class: 'page-ending' }, [
+      h('nav', { class: 'page-ending', 'aria-label': 'Source and licence' }, [
         h('a', { href: theme.value.repository }, 'Source'),
         h('a', { href: `${theme.value.repository}/blob/main/LICENSE` }, 'MIT licence'),
       ]);
