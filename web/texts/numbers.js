@@ -24,3 +24,5 @@ export const degrees = (x) => `${x.toFixed(x < 9.95 ? 1 : 0)}°`;
 /** Writes a sum as 52.31, 1234.5 or 1.23e5. @param {number} x not negative */
 export const sumText = (x) =>
   x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);
+/** Writes a share as 99.9%. Only all of it is 100.0%. @param {number} x from 0 to 1 */
+export const fineShareText = (x) => `${(x < 1 ? Math.min(100 * x, 99.9) : 100).toFixed(1)}%`;

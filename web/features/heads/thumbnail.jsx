@@ -75,7 +75,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
           </svg>
         )}
       </span>
-      {(points !== undefined || (named && hasRoomForName && role)) && (
+      {(points !== undefined || (named && hasRoomForName && role && (role !== 'nearby' || isChosen))) && (
         <span class={`role-name ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
           {points === undefined ? (
             role && roleName(session, role)

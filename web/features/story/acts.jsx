@@ -2,13 +2,13 @@
 // prediction.
 
 import { Fragment } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
-import { HeadSwitch } from '../whatif/headSwitch.jsx';
 import { opened } from './observations.js';
 import { questionValues, resultText } from './observationTexts.js';
 import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.js';
 import { filled, Rich } from './richText.jsx';
+import { ShownHead } from './shownHead.jsx';
 import { STEPS } from './steps.js';
 import { TEXTS } from './texts.js';
 
@@ -89,17 +89,6 @@ function Task({ act, text, values, isDone, phone, compact }) {
   );
 }
 
-/** The name of the chosen head and its switch, where a phone shows no picture with them. */
-function ShownHead() {
-  const session = useSession();
-  const { layer, head } = session.state.value;
-  return (
-    <p class="shown-head">
-      {session.words.value.headName(layer, head)} <HeadSwitch />
-    </p>
-  );
-}
-
 /**
  * @param {{ act: number, texts: StepTexts, values: Values, isPast: boolean }} props isPast: true if the question is no
  *   longer shown
@@ -131,17 +120,22 @@ function Question({ act, text, values, came, isShort }) {
   const session = useSession();
   const words = useTexts(TEXTS);
   const [isOpen, setOpen] = useState(false);
+  // Arrow keys choose each answer that they pass, so for the keyboard all choices stay until the result.
+  const usesKeys = useRef(false);
+  const setKeys = (/** @type {boolean} */ uses) => () => {
+    usesKeys.current = uses;
+  };
   const { step } = session.state.value;
   const log = session.storyLog.value;
   const said = saidIn(step, act, log);
   const id = useId();
   const hidesOthers = isShort && (!isOpen || came !== null);
   const choose = (/** @type {number} */ choice) => {
-    setOpen(false);
+    setOpen(usesKeys.current);
     session.setStoryLog(predicted(session.storyLog.peek(), step, act, choice));
   };
   return (
-    <fieldset class="ask">
+    <fieldset class="ask" onKeyDown={setKeys(true)} onPointerDown={setKeys(false)}>
       <legend>
         <Rich of={text.ask ?? ''} values={values} />
       </legend>

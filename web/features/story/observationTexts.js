@@ -1,6 +1,6 @@
 // Describes the observations of a step of the story, as texts with values for their placeholders.
 
-import { plain, shareText, signed, weightText } from '../../texts/numbers.js';
+import { fineShareText, plain, signed, weightText } from '../../texts/numbers.js';
 import { shown } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
 import { askedWord, FALL, SAME } from './observations.js';
@@ -93,7 +93,7 @@ const VALUES = {
       pTo: percent(after.p),
     },
   ],
-  train: ({ steps, right }) => [right === undefined ? null : { steps: String(steps), right: shareText(right) }],
+  train: ({ steps, right }) => [right === undefined ? null : { steps: String(steps), right: fineShareText(right) }],
 };
 /** Functions that return true if a step has another result, with the text `other`. */
 const HAS_OTHER_TEXT = /** @type {Record<string, (seen: any) => boolean>} */ ({

@@ -21,13 +21,15 @@ import {
 import { quiz as inEnglish } from './quiz.en.js';
 import { quiz as inChinese } from './quiz.zh.js';
 import { Rich } from './richText.jsx';
+import { ShownHead } from './shownHead.jsx';
 import { STEPS } from './steps.js';
 
 /** @import { Act, Quiz as QuizLog } from './questions.js' */
 
 export const QUIZ = { en: inEnglish, zh: inChinese };
 
-export function Quiz() {
+/** @param {{ phone: boolean }} props */
+export function Quiz({ phone }) {
   const session = useSession();
   const texts = useTexts(QUIZ);
   const { step } = session.state.value;
@@ -53,6 +55,7 @@ export function Quiz() {
           <p>
             <Rich of={texts.questions[question].ask} />
           </p>
+          {phone && question === 'guess' && <ShownHead />}
         </div>
         <p class="current" role="status">
           {log.now && texts.current(log.now.what)}

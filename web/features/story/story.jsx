@@ -66,7 +66,7 @@ export function Story({ compact = false, phone = false, wide = false }) {
       <h2 id="story-title" tabIndex={-1} ref={title}>
         {texts.title}
       </h2>
-      {quiz && <Quiz key={step} />}
+      {quiz && <Quiz key={step} phone={phone} />}
       {values &&
         !quiz &&
         !isBegun &&

@@ -1,6 +1,6 @@
 // The texts of training, in English. texts/en.js has those of the header.
 
-import { shareText } from '../../texts/numbers.js';
+import { fineShareText } from '../../texts/numbers.js';
 
 export const texts = {
   task: 'Task',
@@ -49,8 +49,8 @@ export const texts = {
   partOfText: 'The beginning of the text',
   progress: 'Progress',
   untrained: 'Not trained yet',
-  percent: shareText,
-  right: (/** @type {number} */ x) => `${shareText(x)} right`,
+  percent: fineShareText,
+  right: (/** @type {number} */ x) => `${fineShareText(x)} right`,
   onUnseen: 'on sequences it was not trained on',
   onUnseenShort: 'on unseen sequences',
   loss: 'Loss',

@@ -1,6 +1,6 @@
 // The texts of training, in Chinese.
 
-import { shareText } from '../../texts/numbers.js';
+import { fineShareText } from '../../texts/numbers.js';
 
 /** @type {typeof import('./train.en.js').texts} */
 export const texts = {
@@ -50,8 +50,8 @@ export const texts = {
   partOfText: '文本的开头',
   progress: '训练进度',
   untrained: '还没有训练',
-  percent: shareText,
-  right: (x) => `${shareText(x)} 正确`,
+  percent: fineShareText,
+  right: (x) => `${fineShareText(x)} 正确`,
   onUnseen: '在从未学过的序列上',
   onUnseenShort: '在未见过的序列上',
   loss: '损失',
