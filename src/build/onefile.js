@@ -92,8 +92,8 @@ function policy(page) {
 
 const [out, licences, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/entries/index.html'), 'utf8');
-/** Elements that load scripts from separate files. */
-const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
+/** Elements that lead to separate files. */
+const LINKS = /(<script type="module" src="[^"]+"[^>]*><\/script>|<link rel="(help|license)"[^>]*>)\n/g;
 const [page, worker] = await Promise.all(['web/entries/onefile.js', 'web/entries/onefile.worker.js'].map(bundle));
 const blocks = [
   block('page', page),

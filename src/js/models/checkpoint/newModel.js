@@ -19,9 +19,14 @@ import { readSentence } from './sentenceTransformers.js';
 /** @import { Plan } from './plan.js' */
 /** @import { Storage } from './readWeights.js' */
 
-/** @param {Memory} memory @param {Plan} plan @param {Map<string, Weight>} weights */
-export function newModel(memory, { family, options, found, unread }, weights) {
-  const model = new Transformer(memory, options, weights);
+/**
+ * @param {Memory} memory
+ * @param {Plan} plan
+ * @param {Map<string, Weight>} weights
+ * @param {number} [step] number of learn() calls so far
+ */
+export function newModel(memory, { family, options, found, unread }, weights, step) {
+  const model = new Transformer(memory, options, weights, step);
   model.family = family.name;
   model.unread = unread;
   model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));

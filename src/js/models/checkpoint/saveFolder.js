@@ -26,8 +26,8 @@ import trainProgram from './train.py' with { type: 'text' };
 /**
  * @typedef {object} SaveFolderOptions
  * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
- * @property {Adam | Sgd} [optimizer] optimizer of this model, whose state is written too, so that train.py continues
- *   with it
+ * @property {Adam | Sgd} [optimizer] optimizer of this model, whose state is written too, so that openModel and
+ *   train.py continue with it
  */
 
 const CALLER = 'saveFolder';
@@ -312,7 +312,8 @@ function stateFile(model, form, optimizer) {
     return Object.entries(stored).map(([name, tensor]) => [`${name}.${part}`, tensor]);
   });
   const { name, lr, options } = optimizer;
-  const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout: model.options.dropout, steps });
+  const { dropout, seed } = model.options;
+  const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout, steps, seed, learned: model.learned });
   return writeSafetensors(Object.fromEntries(tensors), { headlight });
 }
 

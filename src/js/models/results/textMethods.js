@@ -1,6 +1,7 @@
 // The methods of a transformer that convert texts, pictures and sound to its input, and its output to texts, labels and
 // vectors.
 
+import { iterable } from '../generation.js';
 import { noTokenizer } from '../input.js';
 import { classify } from './classify.js';
 import { embedTexts } from './embedTexts.js';
@@ -11,7 +12,10 @@ import { rank } from './rank.js';
 
 /** @import { ChatOptions, ChatTemplates, Message } from '../../text/chat/chatTemplate.js' */
 /** @import { Memory } from '../../memory/memory.js' */
+/** @import { Generated, GenerateOptions } from '../generateOptions.js' */
+/** @import { Generation } from '../generation.js' */
 /** @import { ModelInput } from '../input.js' */
+/** @import { PromptInput } from '../prompts.js' */
 /** @import { Transformer } from '../transformer.js' */
 /** @import { Classifiable } from './classify.js' */
 /** @import { EncodedBatch } from './encodeBatch.js' */
@@ -72,6 +76,21 @@ export class TextMethods {
   decode(ids) {
     if (!this.tokenizer) throw noTokenizer('decode', this.#model.tokenizerProblem);
     return this.tokenizer.decode(ids);
+  }
+
+  /**
+   * Continues a text token by token. Returns a promise of the whole text that is also an async iterator of the tokens;
+   * for a list of prompts, a promise of a list of results, each with the tokens that its prompt would get alone.
+   * @template {ModelInput | readonly PromptInput[]} P
+   * @param {P} prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
+   * @param {GenerateOptions} [options]
+   * @returns {P extends readonly PromptInput[] ? Promise<Generated[]> : Generation}
+   */
+  generate(prompt, options = {}) {
+    return iterable(async (iterates) => {
+      const { begin } = await import('../generate.js');
+      return begin(this.#model, prompt, options, iterates());
+    });
   }
 
   /**

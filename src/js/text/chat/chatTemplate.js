@@ -5,9 +5,10 @@ import { argumentError, HeadlightError } from '../../check/errors.js';
 import { parse } from './parser.js';
 import { render, renderInPieces } from './render.js';
 
+/** @typedef {'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function' | 'ipython'} Role of a message */
 /**
  * A message of a chat. Templates may read more fields, such as tool_calls.
- * @typedef {{ role: string, content?: unknown, [field: string]: unknown }} Message
+ * @typedef {{ role: Role, content?: unknown, [field: string]: unknown }} Message
  */
 /**
  * @typedef {object} ChatOptions
