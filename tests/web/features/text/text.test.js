@@ -186,7 +186,10 @@ fullTest('a long text scrolls, and its mean line shows where and jumps', async (
 fullTest('in Chinese and in dark colours, and absent during training', async () => {
   await openAt(hashOf(TEXT), { locale: 'zh-CN', colorScheme: 'dark' });
   const percent = percentText(chanceOf(LAST));
-  await page.waitForFunction((percent) => part('.surprise .title')?.textContent === `它预期 ship 的概率是 ${percent}`, percent);
+  await page.waitForFunction(
+    (percent) => part('.surprise .title')?.textContent === `它预期 ship 的概率是 ${percent}`,
+    percent,
+  );
   await assertAccessible();
   await openAt('panel=train&view=text', { locale: 'en-GB' });
   await page.waitForFunction(() => part('.picture .matrix'));
