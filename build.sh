@@ -125,6 +125,15 @@ fuzz_core() {
     "$@" -max_len=96 -len_control=0 -entropic=0 -detect_leaks=0 -timeout=60 -verbosity=0
 }
 
+# Adds the inputs that once failed, one in base64 for each line, to those that libFuzzer starts from.
+add_found_inputs() {
+  local input number=0
+  while read -r input; do
+    number=$((number + 1))
+    base64 -d <<<"$input" >"dist/fuzz/corpus/found-$number"
+  done <tests/fuzz/core/found.txt
+}
+
 #: fuzz  random calls of every export of the core under sanitizers, for a minute; SECONDS
 verb_fuzz() {
   local flavour
@@ -132,6 +141,7 @@ verb_fuzz() {
   need has_sanitizers 'clang-19 libclang-rt-19-dev'
   run_make fuzz CLANG="$(sanitizing_clang)"
   mkdir -p dist/fuzz/corpus
+  add_found_inputs
   for flavour in simd128 relaxed; do
     say "fuzz: $flavour"
     fuzz_core "dist/fuzz/core.$flavour" dist/fuzz/corpus -artifact_prefix=dist/fuzz/ -print_final_stats=1 \

@@ -29,8 +29,8 @@ ROUNDING = 0.02
 MOST = 1 + ROUNDING
 MAX_TOKENS = 4096
 MAX_AXES = 5
-#: Megabytes of a page that browsers open without trouble, and of one that is worth a word.
-MAX_MEGABYTES = 50
+#: Megabytes of a page that browsers open without trouble, and of one that is worth a word. Chromium opens 90 MB.
+MAX_MEGABYTES = 100
 LARGE_MEGABYTES = 10
 #: Bytes of a number of each type of safetensors, and what `precision` calls it.
 SIZES = {"F32": 4, "F16": 2, "U8": 1}
@@ -440,7 +440,8 @@ def page(
     text = _template()
     for name in () if whale else WHALE:
         text = re.sub(r'<script type="text/plain" id="%s">[^<]*</script>\n' % re.escape(name), "", text)
-    given = base64.b64encode(zlib.compress(_safetensors(tensors, told))).decode("ascii")
+    raw = _safetensors(tensors, told)
+    given = base64.b64encode(zlib.compress(raw)).decode("ascii")
     block = '<script type="text/plain" id="given">%s</script>\n' % given
     first = '<script type="text/plain" id="page">'
     if first not in text:
@@ -449,14 +450,35 @@ def page(
     if title:
         named = "<title>%s</title>" % html.escape(title)
         text = re.sub("<title>[^<]*</title>", lambda _: named, text, count=1)
-    _check_size(len(text) / 1e6, max_megabytes)
+    _check_size(len(text) / 1e6, (len(text) - len(given)) / 1e6, len(raw), tensors, max_megabytes)
     return text
 
 
-def _check_size(megabytes, most):
+def _smaller(megabytes, rest, size, tensors, most):
+    """How the page becomes smaller than `most`: numbers of a smaller type, or fewer layers.
+
+    rest: megabytes of the page without the numbers; size: bytes of the file of numbers.
+    """
+    weights = tensors.get("attentions")
+    if weights is None:
+        return "smaller: fewer heads or tokens"
+    numbers = len(weights.data) // weights.size
+    # Numbers that cannot be compressed take 4/3 of their bytes in base64, and zlib adds less than 0.1 %.
+    least = {name: (size - numbers * (weights.size - SIZES[dtype])) * 1.3347e-6 for name, dtype in PRECISIONS.items()}
+    others = [name for name, dtype in PRECISIONS.items() if SIZES[dtype] < weights.size]
+    fits = [repr(name) for name in others if megabytes <= most or rest + least[name] < most]
+    ways = ["precision=" + " or ".join(fits)] if fits else ["perhaps precision='uint8'"] if others else []
+    layers = weights.shape[0]
+    count = min(int((most - rest) / (megabytes - rest) * layers), max(layers // 2, 1), layers - 1)
+    if count > 0:
+        ways.append("fewer layers, as attentions[:%d]" % count)
+    return "smaller: %s" % (", or ".join(ways) or "fewer heads or tokens")
+
+
+def _check_size(megabytes, rest, size, tensors, most):
     if megabytes <= min(LARGE_MEGABYTES, most):
         return
-    smaller = "smaller: precision='float16' or 'uint8', or fewer layers, as attentions[:4]"
+    smaller = _smaller(megabytes, rest, size, tensors, most)
     if megabytes > most:
         raise ValueError(
             "the page would have %.0f MB, more than %g, which browsers may not open; %s; max_megabytes=%.0f allows it"
@@ -487,6 +509,18 @@ def save(path, attentions=None, tokens=None, **options):
     return path
 
 
+def _height(height):
+    """A height as a length of CSS; None stays None."""
+    if height is None:
+        return None
+    if isinstance(height, str):
+        if re.match(r"^(0|[1-9]\d{0,4})(\.\d{1,4})?(px|em|rem|vh|vw|cm|mm|in|pt)\Z", height):
+            return height
+    elif not isinstance(height, bool) and hasattr(height, "__index__") and 0 < height.__index__() <= 100000:
+        return "%dpx" % height.__index__()
+    raise ValueError("height is %s, expected pixels from 1 to 100000, or a text such as '80vh'" % _short(height))
+
+
 class View:
     """A page that a notebook displays."""
 
@@ -495,7 +529,7 @@ class View:
         self.height = height
 
     def _repr_html_(self):
-        return '<iframe srcdoc="%s" style="width: 100%%; height: %dpx; border: 0" title="Headlight"></iframe>' % (
+        return '<iframe srcdoc="%s" style="width: 100%%; height: %s; border: 0" title="Headlight"></iframe>' % (
             html.escape(self.text),
             self.height,
         )
@@ -505,13 +539,16 @@ class View:
 
 
 def show(attentions=None, tokens=None, *, height=None, **options):
-    """Displays the weights in a notebook, in a loop as well. Options as of `page`; height in pixels.
+    """Displays the weights in a notebook, in a loop as well. Options as of `page`; height in pixels, or in a unit of
+    CSS as a text: "80vh", "30em".
 
     Where IPython does not run, it returns what other notebooks display as the value of a cell. A single head and the
     matrix of heads are as high as they are, where the notebook lets them be.
     """
+    height = _height(height)
     text = page(attentions, tokens, **options)
-    view = View(text, height or (720 if options.get("view", "instrument") in ("instrument", "lines") else 480))
+    usual = "720px" if options.get("view", "instrument") in ("instrument", "lines") else "480px"
+    view = View(text, height or usual)
     if "IPython" not in sys.modules or sys.modules["IPython"].get_ipython() is None:
         return view
     from IPython.display import display

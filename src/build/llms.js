@@ -23,7 +23,7 @@ export function makeList(place) {
   const { name, description } = JSON.parse(read('package.json'));
   const address = (/** @type {string} */ file) =>
     place === 'package' ? `../web/docs/${file}` : `/docs/${file.replace(/md$/, 'html')}`;
-  const section = (/** @type {string} */ title, /** @type {typeof GUIDE} */ entries) => {
+  const section = (/** @type {string} */ title, /** @type {typeof REFERENCE} */ entries) => {
     const pages = entries.filter(({ target }) => !target).map(({ link }) => fileOf(link));
     const lines = pages.map((file) => {
       const page = frontMatterOf(read(`web/docs/${file}`));
@@ -37,8 +37,8 @@ export function makeList(place) {
     '# Headlight',
     `> ${description}. The npm package is ${name}: \`import { load } from '${name}'\`.`,
     'Read “For coding agents” first: imports, ten patterns and ten mistakes on one page.',
-    section('Start', agents),
-    section('Guide', GUIDE),
+    section('For programs', agents),
+    ...GUIDE.map(({ text, items }) => section(text, items)),
     section('Reference', others),
     section('Recipes', RECIPES),
     '',

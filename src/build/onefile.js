@@ -1,6 +1,7 @@
 // Builds the page as one file, which can be opened from a disk. Scripts, binaries and the demo model are elements of
 // the document, deflated and encoded in base64. Arguments: the file to write, the licences, then the binaries.
 
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,10 +67,33 @@ const BEGIN = `<script>
 </script>
 `;
 
+/** @param {string | Uint8Array} script */
+const hashOf = (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+
+/**
+ * Returns the element with the content security policy. Only the two scripts of the file run, and the worker, whose
+ * script is a blob. Models may be fetched from the Hub and its mirrors.
+ * @param {Uint8Array} page
+ */
+function policy(page) {
+  const begin = BEGIN.slice('<script>'.length, BEGIN.indexOf('</script>'));
+  const rules = [
+    "default-src 'none'",
+    `script-src ${hashOf(begin)} ${hashOf(page)} blob: 'wasm-unsafe-eval'`,
+    'worker-src blob:',
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'connect-src https: http://localhost:* http://127.0.0.1:* data: blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
+  return `<meta http-equiv="Content-Security-Policy" content="${rules.join('; ')}">\n`;
+}
+
 const [out, licences, ...binaries] = process.argv.slice(2);
 const html = readFileSync(path('web/entries/index.html'), 'utf8');
-/** Elements that load scripts from separate files. */
-const LINKS = /<script type="module" src="[^"]+"[^>]*><\/script>\n/g;
+/** Elements that lead to separate files. */
+const LINKS = /(<script type="module" src="[^"]+"[^>]*><\/script>|<link rel="(help|license)"[^>]*>)\n/g;
 const [page, worker] = await Promise.all(['web/entries/onefile.js', 'web/entries/onefile.worker.js'].map(bundle));
 const blocks = [
   block('page', page),
@@ -83,5 +107,9 @@ const blocks = [
 ];
 writeFileSync(
   out,
-  html.replace(LINKS, '').replace('</body>', () => `${blocks.join('')}</body>`),
+  html
+    .replace(LINKS, '')
+    // Only what follows the policy is subject to it.
+    .replace('<meta name="viewport"', (found) => policy(page) + found)
+    .replace('</body>', () => `${blocks.join('')}</body>`),
 );

@@ -35,6 +35,8 @@ const HEADERS = {
     "img-src 'self' data:",
     "object-src 'none'",
     "base-uri 'none'",
+    // Pages of other sites cannot show this one in a frame, in which a user could be made to click.
+    "frame-ancestors 'self'",
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-cache',

@@ -29,6 +29,7 @@ export type { DifferentiableMetric, Differentiated, DifferentiateOptions } from 
 export type { Change as EditChange, Edit } from './models/edits.js';
 export type { Tower } from './models/families/pairs.js';
 export type { Generated, GeneratedToken, GenerateOptions } from './models/generateOptions.js';
+export type { Generation } from './models/generation.js';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.js';
 export type { SavedTransformer } from './models/loadTransformer.js';
 export type { ModelResult as TransformerResult } from './models/modelResult.js';
@@ -52,7 +53,6 @@ export type { Sound, SoundOptions } from './models/sound/options.js';
 export type { PixelInput, TextImageInput } from './models/textImage/textImageInput.js';
 export type { RankedText, TextImageModel } from './models/textImage/textImageModel.js';
 export type { TextImageResult } from './models/textImage/textImageResult.js';
-export type { Generation } from './models/tokenStream.js';
 export type {
   ForwardModelOptions as TransformerForwardOptions,
   LearnOptions,
@@ -60,6 +60,7 @@ export type {
   TokenizerLike,
   Transformer,
 } from './models/transformer.js';
+export type { ValueName } from './models/valueName.js';
 export type {
   Activation,
   ActivationKind,
@@ -84,7 +85,16 @@ export type {
   Parameters as MultiHeadParameters,
 } from './ops/multiheadParameters.js';
 export type { Norm, NormOptions } from './ops/norm.js';
-export type { Adam, AdamOptions, Sgd, SgdOptions, Trainable, TrainableLayer } from './ops/optimizer.js';
+export type {
+  Adam,
+  Adam as AdamW,
+  AdamOptions,
+  Optimizer,
+  Sgd,
+  SgdOptions,
+  Trainable,
+  TrainableLayer,
+} from './ops/optimizer.js';
 export type { Given } from './ops/result.js';
 export type { RotaryOptions, RotaryScaling } from './ops/rotary.js';
 export type { CosineOptions, WarmupOptions } from './ops/schedule.js';
@@ -98,7 +108,7 @@ export type {
   VisibilityOptions,
   WeightsChoice,
 } from './ops/visibility.js';
-export type { ChatOptions, Message } from './text/chat/chatTemplate.js';
+export type { ChatOptions, Message, Role } from './text/chat/chatTemplate.js';
 export type { Encoding } from './text/processors.js';
 export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
 
@@ -107,6 +117,9 @@ export type { DecodeOptions, Tokenizer } from './text/tokenizer.js';
  * the type allows both: indexing to any depth, and use as a number.
  */
 export type NestedNumbers = number & NestedNumbers[];
+
+/** A flat part of a tensor, or a number. It depends on the number of indices, so the type allows both. */
+export type TensorPart = number & Float32Array<ArrayBuffer>;
 
 /** Options of attention(): the options of a layer's forward(), and the numbers of heads of packed inputs. */
 export interface AttentionOptions<

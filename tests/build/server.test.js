@@ -57,6 +57,7 @@ test('serves files with content types and isolation headers, and nothing outside
     assert.equal(page.headers['cross-origin-opener-policy'], 'same-origin');
     assert.equal(page.headers['cross-origin-embedder-policy'], 'require-corp');
     assert.doesNotMatch(page.headers['content-security-policy'], /'unsafe-/);
+    assert.match(page.headers['content-security-policy'], /frame-ancestors 'self'$/);
     const [, hosts] = /connect-src ([^;]*)/.exec(page.headers['content-security-policy']);
     assert.equal(hosts, "'self' https://huggingface.co https://*.huggingface.co https://*.hf.co");
     const head = await get(url, '/main.js', { method: 'HEAD' });

@@ -1,6 +1,9 @@
 # Makes chat/cases.json: conversations, and the texts that Jinja makes of them with the templates in chat/. The
-# templates have the behaviour of those of well-known models. Needs python3-jinja2.
+# templates have the behaviour of those of well-known models. Also renders the short templates of chat/constructs.json
+# again, which has one list for each construct of Jinja: the template and its text, or null if Jinja refuses it. Needs
+# python3-jinja2.
 
+import copy
 import datetime
 import json
 import pathlib
@@ -107,3 +110,16 @@ written = {'now': '2026-03-05T09:07:02', 'specials': SPECIALS, 'conversations': 
 (FOLDER / 'cases.json').write_text(json.dumps(written, ensure_ascii=False, indent=1) + '\n')
 kinds = [next(kind for kind in ('text', 'refuses', 'fails') if kind in case) for case in cases]
 print({kind: kinds.count(kind) for kind in set(kinds)})
+
+constructs = json.loads((FOLDER / 'constructs.json').read_text())
+lines = []
+for template, *_ in constructs['cases']:
+    try:
+        text = environment.from_string(template).render(**copy.deepcopy(constructs['context']))
+    except Exception:
+        text = None
+    lines.append(json.dumps([template, text], ensure_ascii=False))
+context = json.dumps(constructs['context'], ensure_ascii=False)
+lists = ',\n'.join(lines)
+(FOLDER / 'constructs.json').write_text(f'{{"now": "{NOW.isoformat()}", "context": {context}, "cases": [\n{lists}\n]}}\n')
+print({'constructs': len(lines)})

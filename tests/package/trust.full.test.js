@@ -53,7 +53,7 @@ describe('the package', () => {
     assert.equal(digest(inside(filename)), digest(project.archive));
   });
 
-  test('is under 2.45 MB without the demo model, whose two copies have the same size again', () => {
+  test('is under 2.6 MB without the demo model, whose two copies have the same size again', () => {
     const whole = statSync(project.archive).size;
     for (const name of ['whale.safetensors', 'whale.tokenizer.json', 'whale.passages.txt'])
       writeFileSync(inside(`dist/${name}`), '');
@@ -67,7 +67,7 @@ describe('the package', () => {
         encoding: 'utf8',
       }),
     );
-    assert.ok(size < 2_450_000, `${size} bytes without the demo model, ${whole} with it`);
+    assert.ok(size < 2_600_000, `${size} bytes without the demo model, ${whole} with it`);
     assert.ok(whole - size < 2_700_000, `the demo model takes ${whole - size} bytes`);
   });
 

@@ -24,12 +24,12 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
       };
     }),
   });
-  const shapes = (learned) => ({
+  const stacks = (learned) => ({
     ...table('model.shared', V),
     ...stack('encoder', learned),
     ...stack('decoder', learned),
-    final_logits_bias: { shape: [1, V] },
   });
+  const shapes = (learned) => ({ ...stacks(learned), final_logits_bias: { shape: [1, V] } });
   const CONFIG = {
     ...{ vocab_size: V, d_model: C, max_position_embeddings: PLACES, pad_token_id: 1, decoder_start_token_id: 2 },
     ...{ encoder_layers: L, encoder_attention_heads: H, encoder_ffn_dim: MLP },
@@ -60,7 +60,7 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
     const inside = p.linear(`${b}.fc1`, x).map(activation);
     return p.layerNorm(`${b}.final_layer_norm`, add(x, p.linear(`${b}.fc2`, inside)));
   };
-  const run = (p, how) => {
+  const hidden = (p, how) => {
     const { activation } = how;
     const real = p.sees({ causal: false });
     const memory = p.stack(
@@ -74,7 +74,7 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
       { prefix: 'encoder.' },
     );
     const x = embed(p, 'decoder', p.config.decoded, how);
-    const final = p.stack(x, (x, i, record) => {
+    return p.stack(x, (x, i, record) => {
       const b = `model.decoder.layers.${i}`;
       const own = attended(p, `blocks.${i}.`, `${b}.self_attn`, x, x, (t, s) => s <= t);
       record('weights', own.weights);
@@ -83,9 +83,13 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
       record('cross.weights', weights);
       return feed(p, b, p.layerNorm(`${b}.encoder_attn_layer_norm`, add(mid, out)), activation);
     });
-    p.values.logits = linear(final, p.get('model.shared.weight'), { data: p.get('final_logits_bias').data });
+  };
+  const run = (p, how) => {
+    const bias = { data: p.get('final_logits_bias').data };
+    p.values.logits = linear(hidden(p, how), p.get('model.shared.weight'), bias);
   };
   const both = { padding: 'right', pad: 1, across: true, causal: true };
+  const bart = { learned: true, scale: 1, activation: ACTIVATIONS.gelu };
   return [
     {
       name: 'Marian',
@@ -99,7 +103,33 @@ export function bartCases({ SIZES, HEADS, lin, layerNorm, table, blocks }) {
       config: { ...CONFIG, model_type: 'bart', normalize_embedding: true },
       shapes: shapes(true),
       ...both,
-      run: (p) => run(p, { learned: true, scale: 1, activation: ACTIVATIONS.gelu }),
+      run: (p) => run(p, bart),
+    },
+    {
+      name: 'BART with padding before the text',
+      config: { ...CONFIG, model_type: 'bart', normalize_embedding: true },
+      shapes: shapes(true),
+      ...both,
+      padding: 'left',
+      late: true,
+      run: (p) => run(p, bart),
+    },
+    {
+      name: 'BART for classes',
+      config: { ...CONFIG, model_type: 'bart', id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' } },
+      shapes: {
+        ...stacks(true),
+        ...lin('classification_head.dense', C, C),
+        ...lin('classification_head.out_proj', 3, C),
+      },
+      ...both,
+      causal: false,
+      late: true,
+      run: (p) => {
+        const last = hidden(p, bart).subarray(-C);
+        p.values.pooled = p.linear('classification_head.dense', last).map(Math.tanh);
+        p.values.logits = p.linear('classification_head.out_proj', p.values.pooled);
+      },
     },
   ];
 }

@@ -190,6 +190,13 @@ MODELS.siglip = {
   },
 };
 
+/** GPT-2 with a longer context; makeCheckpoint adds a chat template. */
+MODELS.instruct = {
+  ...MODELS.gpt2,
+  config: { ...MODELS.gpt2.config, n_positions: 256 },
+  shapes: { ...MODELS.gpt2.shapes, 'wpe.weight': [256, C] },
+};
+
 /** A chat template like those in the tokenizer_config.json of many models. */
 const CHAT =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}" +
@@ -197,6 +204,7 @@ const CHAT =
 
 const PREPROCESSOR = {
   size: { height: 32, width: 32 },
+  crop_size: { height: 32, width: 32 },
   resample: 2,
   image_mean: [0.5, 0.5, 0.5],
   image_std: [0.5, 0.5, 0.5],
@@ -253,9 +261,9 @@ function addSpoken(file) {
   writeFileSync(file, JSON.stringify(tokenizer));
 }
 
-/** @param {string} folder @param {keyof typeof MODELS | 'instruct'} name instruct: GPT-2 with a chat template */
+/** @param {string} folder @param {keyof typeof MODELS} name */
 export function makeCheckpoint(folder, name) {
-  const { config, shapes, tokenizer } = MODELS[name === 'instruct' ? 'gpt2' : name];
+  const { config, shapes, tokenizer } = MODELS[name];
   const next = uniformSource(7);
   const tensors = Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => {

@@ -720,15 +720,18 @@ const PHI_OLD = {
   tie_word_embeddings: false,
 };
 /** Runs Phi-1.5 and Phi-2, in which attention and feed-forward have the same norm. */
-function phi(p, { theta = 10000, turned = 2, head = true } = {}) {
+function phi(p, { theta = 10000, turned = 2, head = true, normed = false } = {}) {
   let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
   x = p.stack(x, (x, i, record) => {
     const b = `model.layers.${i}`;
     const read = p.layerNorm(`${b}.input_layernorm`, x);
     const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.self_attn.${name}_proj`, read));
-    const turn = (part, heads) => rotate(part, { heads, width: D, turns: angles(theta, turned) });
+    const turn = (part, heads, name) => {
+      const own = normed ? p.layerNorm(`${b}.self_attn.${name}_layernorm`, part) : part;
+      return rotate(own, { heads, width: D, turns: angles(theta, turned) });
+    };
     const how = { heads: H, kvHeads: KV, width: D, see: p.sees() };
-    const { heads, weights } = attend(turn(q, H), turn(k, KV), v, how);
+    const { heads, weights } = attend(turn(q, H, 'q'), turn(k, KV, 'k'), v, how);
     record('weights', weights);
     const inside = p.linear(`${b}.mlp.fc1`, read).map(ACTIVATIONS.tanhGelu);
     return add(add(x, p.linear(`${b}.self_attn.dense`, heads)), p.linear(`${b}.mlp.fc2`, inside));
@@ -1053,6 +1056,7 @@ const PADDING = { right: [1, 1, 1, 1, 1, 0, 0], left: [0, 0, 1, 1, 1, 1, 1] };
  * @property {object} shapes the shapes of the tensors by name
  * @property {(p: Pass) => void} run fills p.values
  * @property {'right' | 'left'} [padding]
+ * @property {boolean} [late] true: comes after all others, so that the seeds of the others stay the same
  * @property {'right'} [unmasked] set if the sequence has padding that no mask marks
  * @property {boolean} [causal] true if it is also run with a cache
  * @property {number[]} [decoded] the decoder ids of a model with an encoder
@@ -1564,6 +1568,19 @@ const CASES = [
     run: (p) => phi(p),
   },
   {
+    name: 'Phi with norms of queries and keys',
+    config: { ...PHI_OLD, qk_layernorm: true },
+    shapes: {
+      ...phiOldShapes,
+      ...lin('lm_head', V, C),
+      ...blocks((i) => each(['q', 'k'], (name) => layerNorm(`model.layers.${i}.self_attn.${name}_layernorm`, D))),
+    },
+    padding: 'left',
+    causal: true,
+    late: true,
+    run: (p) => phi(p, { normed: true }),
+  },
+  {
     name: 'Phi with rope_parameters',
     config: {
       ...PHI_OLD,
@@ -1927,11 +1944,14 @@ function makeIds({ padding, unmasked, pad = 0, end }, seed) {
 const NUMBERS = { pixels: [3, SIDE, SIDE], features: [MEL, 2 * FRAMES] };
 const flat = (rows) => Int32Array.from(rows.flat());
 
+const ALL = [...CASES, ...DECODERS, ...BARTS, ...M2MS, ...SOUNDS, ...TOWERS];
+const ORDERED = [...ALL.filter(({ late }) => !late), ...ALL.filter(({ late }) => late)];
+
 /**
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
-export const families = [...CASES, ...DECODERS, ...BARTS, ...M2MS, ...SOUNDS, ...TOWERS].map((c, number) => {
+export const families = ORDERED.map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
   const text = makeIds(c, seed + 1);

@@ -44,10 +44,17 @@ const common = (/** @type {any} */ hand) => ({
   async fold() {
     if ((await page.locator('.settings').count()) > 0) await hand.press('.changes > button');
   },
-  /** Opens a panel from the menu of models. The story has its own button, except on a phone. */
+  /** Pins the run, or unpins it. On a phone the button is in the list of changes. */
+  async pin() {
+    if (!isPhone()) return hand.press('.whatif > .pin');
+    await hand.unfold();
+    await hand.press('.settings .pin');
+    await hand.fold();
+  },
+  /** Opens the story, training, or the panel that opens models, which is in the menu of models. */
   async enter(/** @type {'story' | 'train' | 'open'} */ room) {
-    if (room === 'story' && !isPhone()) await hand.press('.story-word');
-    else await hand.pick('.model-menu > button', `.model-menu [data-key=${room}]`);
+    if (room === 'open') await hand.pick('.model-menu > button', '.model-menu [data-key=open]');
+    else await hand.press(`.${room}-word`);
   },
 });
 
@@ -56,8 +63,8 @@ async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {
   const picture = page.locator('#picture');
   await picture.scrollIntoViewIfNeeded();
   const { width, height } = /** @type {any} */ (await picture.boundingBox());
-  const rows = await page.locator('.labels :is(.row-label, .step-label)').count();
-  const columns = await page.locator('.labels :is(.key-label, .step-label)').count();
+  const rows = await page.locator('.labels .row-label').count();
+  const columns = await page.locator('.labels .key-label').count();
   assert.ok(rows > 0 && columns > 0, 'the picture has labels of rows and columns');
   return { x: ((s + 0.5) * width) / columns, y: ((t + 0.5) * height) / rows };
 }

@@ -135,10 +135,7 @@ export async function openChooser() {
 }
 
 /** Opens the panel of training. */
-export async function openTraining() {
-  await page.locator('.model-menu > button').click();
-  await page.locator('.model-menu [data-key=train]').click();
-}
+export const openTraining = () => page.locator('.train-word').click();
 
 /**
  * Chooses an item of the menu of the heatmap: another picture of the head, the colours, or several heads.

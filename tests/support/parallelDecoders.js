@@ -9,7 +9,7 @@ import {
   rotateNeighbours,
   sizeFields,
 } from './decoderParts.js';
-import { ACTIVATIONS, add, angles, attend, linear, rotate, times } from './float64.js';
+import { ACTIVATIONS, add, angles, attend, concat, linear, rotate, times } from './float64.js';
 
 /** @import { Case } from './families.js' */
 
@@ -110,6 +110,12 @@ function stablelmCases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, layerNorm,
     }),
     ...layerNorm('model.norm'),
   });
+  const norms = (name, heads) =>
+    Array.from({ length: heads }, (_, i) => [`${name}.norms.${i}.weight`, { shape: [width], around: 1 }]);
+  const headNorms = blocks((i) => {
+    const at = `model.layers.${i}.self_attn`;
+    return Object.fromEntries([...norms(`${at}.q_layernorm`, H), ...norms(`${at}.k_layernorm`, KV)]);
+  });
   const head = lin('lm_head', V, C, false);
   const config = {
     model_type: 'stablelm',
@@ -124,15 +130,25 @@ function stablelmCases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, layerNorm,
     use_parallel_residual: false,
     tie_word_embeddings: false,
   };
-  function run(p, { parallel = false, turned = 4, head = true } = {}) {
+  /** Normalizes each head of queries or keys with its own weights, which have no bias. */
+  const normHeads = (p, name, x, heads) =>
+    concat(
+      ...Array.from({ length: x.length / width }, (_, row) =>
+        p.layerNorm(`${name}.norms.${row % heads}`, x.subarray(row * width, (row + 1) * width)),
+      ),
+    );
+  function run(p, { parallel = false, turned = 4, head = true, normed = false } = {}) {
     let x = (p.values.embed = p.rows('model.embed_tokens.weight', p.ids));
     x = p.stack(x, (x, i, record) => {
       const b = `model.layers.${i}`;
       const read = p.layerNorm(`${b}.input_layernorm`, x);
       const [q, k, v] = project(p, `${b}.self_attn`, read);
-      const turn = (part, heads) => rotate(part, { heads, width, turns: angles(500, turned) });
+      const turn = (part, heads, name) => {
+        const own = normed ? normHeads(p, `${b}.self_attn.${name}_layernorm`, part, heads) : part;
+        return rotate(own, { heads, width, turns: angles(500, turned) });
+      };
       const how = { heads: H, kvHeads: KV, width, see: p.sees() };
-      const { heads, weights } = attend(turn(q, H), turn(k, KV), v, how);
+      const { heads, weights } = attend(turn(q, H, 'q'), turn(k, KV, 'k'), v, how);
       record('weights', weights);
       const mid = add(x, p.linear(`${b}.self_attn.o_proj`, heads));
       const second = parallel ? read : p.layerNorm(`${b}.post_attention_layernorm`, mid);
@@ -157,6 +173,15 @@ function stablelmCases({ sizes: { C, H, KV, MLP, V, L, PLACES }, lin, layerNorm,
       padding: 'left',
       causal: true,
       run: (p) => run(p, { parallel: true, turned: 2 }),
+    },
+    {
+      name: 'StableLM with norms of each head',
+      config: { ...config, use_parallel_residual: true, qk_layernorm: true },
+      shapes: { ...shapesOf({ parallel: true }), ...headNorms, ...head },
+      padding: 'left',
+      causal: true,
+      late: true,
+      run: (p) => run(p, { parallel: true, normed: true }),
     },
     forClasses('StableLM', { config, shapes: shapesOf(), run: (p) => run(p, { head: false }) }),
   ];

@@ -18,7 +18,7 @@ const largestKeys = (weights, length) =>
 
 const PREDICTS = {
   previous: (_, t) => [t - 1],
-  self: (_, t) => [t],
+  itself: (_, t) => [t],
   first: () => [0],
   duplicate: (ids, t) => ids.flatMap((id, s) => (s < t && id === ids[t] ? [s] : [])),
   induction: (ids, t) => ids.flatMap((id, s) => (s < t && id === ids[t] ? [s + 1] : [])),
@@ -121,3 +121,42 @@ export function plainTables(samples) {
     keyTokens: table('key'),
   };
 }
+
+const RULES = {
+  induction: (ids, t) => ids.flatMap((id, s) => (s + 1 < t && id === ids[t] ? [s + 1] : [])),
+  duplicate: (ids, t) => ids.flatMap((id, s) => (s > 0 && s < t && id === ids[t] ? [s] : [])),
+  previous: (_, t) => (t > 1 ? [t - 1] : []),
+  itself: (_, t) => [t],
+  first: () => [0],
+  nearby: (ids, t) => ids.flatMap((_, s) => (s > 0 && Math.abs(t - s) < 8 ? [s] : [])),
+};
+
+/**
+ * Computes for each rule the mean weight of a head on the predicted keys, and the mean share of these keys among the
+ * visible keys, over the rows in which the rule predicts a visible key.
+ * @param sequences lists of ids
+ * @param weights (T,T) of each sequence
+ * @param isVisible returns true if a query t sees a key s
+ */
+export function plainRoles(sequences, weights, isVisible = (t, s) => s <= t) {
+  const measures = { mean: {}, chance: {} };
+  for (const [role, keysOf] of Object.entries(RULES)) {
+    const [means, chances] = [[], []];
+    sequences.forEach((ids, n) => {
+      for (let t = 1; t < ids.length; t++) {
+        const visible = ids.map((_, s) => s).filter((s) => isVisible(t, s));
+        const keys = keysOf(ids, t).filter((s) => visible.includes(s));
+        if (keys.length === 0) continue;
+        means.push(sum(keys.map((s) => weights[n][t * ids.length + s])));
+        chances.push(keys.length / visible.length);
+      }
+    });
+    measures.mean[role] = sum(means) / means.length;
+    measures.chance[role] = sum(chances) / chances.length;
+  }
+  return measures;
+}
+
+/** Returns the role that the measures of a head show; null for none. */
+export const plainRole = ({ mean, chance }) =>
+  Object.keys(RULES).find((role) => mean[role] > 0.5 && mean[role] > 2 * chance[role]) ?? null;

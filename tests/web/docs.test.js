@@ -72,7 +72,9 @@ test('a link that leaves the documentation gets the address of the repository', 
 });
 
 test('the contents list has every page once', () => {
-  const listed = [...GUIDE, ...REFERENCE, ...RECIPES].filter(({ target }) => !target).map(({ link }) => fileOf(link));
+  const listed = [...GUIDE.flatMap(({ items }) => items), ...REFERENCE, ...RECIPES]
+    .filter(({ target }) => !target)
+    .map(({ link }) => fileOf(link));
   assert.deepEqual(listed.toSorted(), pages.map(({ name }) => name).toSorted());
 });
 

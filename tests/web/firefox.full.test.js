@@ -122,9 +122,7 @@ test('the model writes on, and two runs stand side by side', async () => {
 });
 
 test('it trains for a moment, and Back leads to what was', async () => {
-  await click('.model-menu > button');
-  await until(() => inPage(() => part('.model-menu [data-key=train]') !== null));
-  await click('.model-menu [data-key=train]');
+  await click('.train-word');
   await until(() => inPage(() => part('.play path:not(.full)') !== null));
   await inPage(() => part('.play').click());
   await inPage(() => history.back());

@@ -328,7 +328,7 @@ fullTest('360 px, 32 × 32 heads: tiles have the whole width, and no empty space
 
 test('360 px: descriptions of menu items are not cut off', async () => {
   await open('panel=train&training=repeat.1.2.16.1.0.003', 360);
-  await page.locator('.dots').click();
+  await page.locator('.seldom > button').click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('menuitem', { name: /^Save as ONNX/ }).waitFor();
   const cut = await page.evaluate(() => {
@@ -387,7 +387,7 @@ for (const width of inTier([1440, 768, 360], [1440, 360]))
           range.selectNodeContents(line);
           return range.getBoundingClientRect().bottom;
         });
-        const tokens = part('.picture').querySelectorAll('.labels :is(.row-label, .step-label)').length;
+        const tokens = part('.picture').querySelectorAll('.labels .row-label').length;
         return { cell: box.width / tokens, top: box.top, texts: Math.max(...texts) };
       });
       assert.ok(found.cell <= 120 && found.texts <= found.top, JSON.stringify(found));
@@ -848,7 +848,7 @@ test('320 px: neither the what-if line nor the title overlaps anything', async (
     ['.whatif .slider b', '.whatif .changes'].map((name) => part(name).getBoundingClientRect()),
   );
   assert.ok(value.right <= on.left + 1, `${value.right} is left of ${on.left}`);
-  const names = await textBoxes('.step-label');
+  const names = await textBoxes('.labels .row-label');
   assert.ok(names.length >= NAMES.length);
   for (const title of await textBoxes('.corner .head-name, .corner p'))
     for (const name of names) {

@@ -174,8 +174,7 @@ async function takeFilm() {
           .then(() => page.waitForTimeout(1500)),
       1600,
     ],
-    [() => page.locator('.model-menu > button').click(), 500],
-    [() => page.locator('.model-menu [data-key=train]').click(), 700],
+    [() => page.locator('.train-word').click(), 700],
     ...training.map((wait) => [wait, 800]),
   ];
   const frames = [];

@@ -60,7 +60,7 @@ async function open(hand, address = server.url) {
 
 /** Pins the run, and appends to the text. */
 async function pinAndWrite(hand, text) {
-  await hand.pick(/^Share$/, /^Pin this run/);
+  await hand.pin();
   await hand.write(text);
   await says('.title', text.trim());
   await settle();

@@ -193,8 +193,8 @@ for (const locale of LOCALES)
           report(await audit());
           await assertNoSidewaysScroll(`${width} px`);
           if (locale === 'en-GB' && CHECKED_BY_AXE.includes(width)) await assertAccessible();
-          if (await page.locator('.changes > button, .dots').isVisible()) {
-            await page.locator('.changes > button, .dots').click();
+          if (await page.locator('.changes > button, .seldom > button').isVisible()) {
+            await page.locator('.changes > button, .seldom > button').click();
             await page.locator('.settings, .more').waitFor();
             report(await audit());
             await page.keyboard.press('Escape');

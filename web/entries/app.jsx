@@ -51,6 +51,7 @@ export function App({ host, height = 0, controls = true }) {
   const training = isOpen(state);
   const element = useRef(/** @type {HTMLDivElement | null} */ (null));
   const look = `page ${screen.kind} ${screen.size ?? ''} ${training ? 'training' : ''}`;
+  const old = session.isOld.value && (session.isLate.value || session.failedRun.value !== null);
   const alone = isSentence(state) && !session.embedded;
   const lengths = useLengthsOf(element, look);
   const grows = isGrown(state, session.run.value);
@@ -59,7 +60,7 @@ export function App({ host, height = 0, controls = true }) {
   return (
     <div
       ref={element}
-      class={`${look} ${firstLook(session)}`}
+      class={`${look} ${firstLook(session)} ${old ? 'old' : ''}`}
       style={px({ '--vw': (width || 1) / 100, '--height': height || undefined })}
       data-busy={session.busy.value}
       data-shows={state.panel === 'story' ? shownParts(state.step, session.storyLog.value).join(' ') : undefined}
@@ -150,7 +151,8 @@ export function Failed() {
   const session = useSession();
   const words = session.words.value;
   const failure = session.failure.value;
-  if (failure === null) return null;
+  // A failed run gives its reason in place of the picture.
+  if (failure === null || session.failedRun.value !== null) return null;
   return (
     <p class="failure" role="alert">
       {words.failed(failure)}{' '}

@@ -1,6 +1,7 @@
 // The instrument in windows at least 900 px wide: three columns that fill the window.
 
 import { useRef } from 'preact/hooks';
+import { Closing } from '../features/first/closing.jsx';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { Legend } from '../features/heatmap/legend.jsx';
@@ -15,7 +16,7 @@ import { later } from '../ui/lazy.jsx';
 import { useLengths } from '../ui/lengths.js';
 import { useColumns, useSize } from '../ui/useSize.js';
 import { Beam } from './beam.jsx';
-import { Instrument, isGrown } from './instrument.jsx';
+import { Instrument, isGrown, LargePicture } from './instrument.jsx';
 
 const Inside = later(() => import('../features/story/inside.jsx'), 'Inside');
 const Lesson = later(() => import('../features/train/train.jsx'), 'Lesson');
@@ -34,8 +35,6 @@ export function Columns() {
   const { middle: most, legend } = useLengths();
   const [model = 0, middle = 0] = columns;
   const picture = usePicture({ width: Math.floor(middle), height: size.height, most });
-  // If two runs are compared, rows have labels at both sides, because the tokens of the two runs may differ.
-  const named = usePicture({ width: Math.floor(middle), height: size.height, most, sides: state.view === 'compare' });
   const { Component: View, spreads, single } = viewOf(state.view, run);
   const grows = isGrown(state, run);
   const spread = height >= LOW_VIEW && !training && spreads?.(state);
@@ -54,17 +53,20 @@ export function Columns() {
         <LeftColumn width={Math.floor(model)} height={Math.max(height - legend, 0)} isLow={height < LOW_LESSON} />
       )}
       <div class="middle">
-        <div class="view" ref={view}>
+        <LargePicture area={view}>
           {size.height > 0 && <View {...size} most={most} compact={height < LOW_VIEW} />}
-        </div>
+        </LargePicture>
         <Legend
-          left={alone && named ? named.x : 0}
+          left={alone && picture ? picture.x : 0}
           right={right}
           before={picture ? picture.x + (grows ? model + gap : 0) : 0}
         />
       </div>
-      <div class="right">
-        <Panel compact={height < LOW_PANEL} spread={spread} wide />
+      <div class={`right ${session.closing.value ? 'closes' : ''}`}>
+        <div class="panel-area">
+          <Panel compact={height < LOW_PANEL} spread={spread} wide />
+        </div>
+        <Closing />
       </div>
       {!grows && <Beam />}
     </Instrument>

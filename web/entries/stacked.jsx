@@ -1,6 +1,7 @@
 // The instrument in windows less than 900 px wide, with its parts below each other.
 
 import { useRef } from 'preact/hooks';
+import { Closing } from '../features/first/closing.jsx';
 import { FirstPanel } from '../features/first/firstPanel.jsx';
 import { Model } from '../features/heads/headGrid.jsx';
 import { STREAM_WIDTH } from '../features/heads/headLayout.js';
@@ -17,7 +18,7 @@ import { gridOf, patchesOf } from '../ui/layout.js';
 import { later } from '../ui/lazy.jsx';
 import { useLengths } from '../ui/lengths.js';
 import { useColumns, useSize } from '../ui/useSize.js';
-import { Instrument, isGrown } from './instrument.jsx';
+import { Instrument, isGrown, LargePicture } from './instrument.jsx';
 
 /** @import { Screen } from '../ui/layout.js' */
 /** @import { Session } from '../store/session.js' */
@@ -71,7 +72,9 @@ function usePart({ kind, size }) {
     height,
     part: (
       <div class="middle" ref={area}>
-        <div class="view">{width > 0 && <View {...across} height={height} compact={phone || width < BARE} free />}</div>
+        <LargePicture>
+          {width > 0 && <View {...across} height={height} compact={phone || width < BARE} free />}
+        </LargePicture>
         <Legend left={grows || inPatches ? 0 : (matrix?.x ?? 0)} />
       </div>
     ),
@@ -98,7 +101,12 @@ function Tablet({ screen }) {
         <Model width={model} height={height} />
       )}
       {part}
-      {!training && <Prediction writes />}
+      {!training && (
+        <div>
+          <Prediction writes />
+          <Closing />
+        </div>
+      )}
       {training ? (
         <div class="train-right">
           <Panel />

@@ -4,8 +4,9 @@
 
 import { batch, computed, signal } from '@preact/signals';
 
-/** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead, Roles } from './protocol.js' */
-/** @import { Ranking, Rounding, ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
+/** @import { About, Ablation, ChatPart, Comparison, Parts, PinnedHead, PooledHead } from './protocol.js' */
+/** @import { NamedRoles, Ranking, RoleWeights, Roles, Rounding } from './protocol.js' */
+/** @import { ShownRun, Similarity, TokenProbabilities, Turned } from './protocol.js' */
 /** @import { Run } from './types.js' */
 /** @import { History } from './undo.js' */
 
@@ -22,6 +23,7 @@ import { batch, computed, signal } from '@preact/signals';
  * @property {Turned | null} turned
  * @property {PinnedHead | null} pinnedHead
  * @property {Roles | null} roles
+ * @property {RoleWeights | null} roleWeights
  * @property {TokenProbabilities | null} tokenProbabilities
  * @property {import('./traceProtocol.js').TraceTasks | null} traceTasks
  * @property {import('../features/trace/places.js').Trace | null} trace
@@ -43,6 +45,7 @@ const nothingOf = (source, about) => ({
   turned: null,
   pinnedHead: null,
   roles: null,
+  roleWeights: null,
   tokenProbabilities: null,
   traceTasks: null,
   trace: null,
@@ -67,6 +70,12 @@ export function createAnswers(source) {
     shown.value = { ...shown.peek(), ...fields };
   };
 
+  /** @param {NamedRoles | { roles: null, weights: null }} named */
+  function setRoles({ roles, weights = null }) {
+    const now = shown.peek();
+    if (!isSame([roles, weights], [now.roles, now.roleWeights])) set({ roles, roleWeights: weights });
+  }
+
   return {
     fields: {
       about: computed(() => shown.value.about),
@@ -79,6 +88,7 @@ export function createAnswers(source) {
       turned: computed(() => shown.value.turned),
       pinnedHead: computed(() => shown.value.pinnedHead),
       roles: computed(() => shown.value.roles),
+      roleWeights: computed(() => shown.value.roleWeights),
       tokenProbabilities: computed(() => shown.value.tokenProbabilities),
       traceTasks: computed(() => shown.value.traceTasks),
       trace: computed(() => shown.value.trace),
@@ -100,6 +110,7 @@ export function createAnswers(source) {
       announced = null;
       shown.value = nothingOf(name, about);
     },
+    hasPrevious: () => previous !== null,
     /** Shows the previous model again. @returns {History | null} null if there is none or the new model has a run */
     restore() {
       if (shown.peek().run || !previous) return null;
@@ -113,21 +124,26 @@ export function createAnswers(source) {
       announced = about;
       if (!shown.peek().run && !isSame(about, shown.peek().about)) set({ about });
     },
-    /** @param {ShownRun} run */
-    setRun(run) {
+    /**
+     * @param {ShownRun} run
+     * @param {boolean} [late] true if it was awaited so long that the parts that follow it may take long too
+     */
+    setRun(run, late = false) {
       batch(() => {
         const { about: before } = shown.peek();
         const about = /** @type {About} */ (announced && !isSame(announced, before) ? announced : before);
         previous = null;
+        const { roles, pictures, ...own } = run;
         // The worker does not send the tokens of the keys if they are also the tokens of the queries.
-        const whole = { ...run, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
-        set({ about, run: whole, comparison: null, turned: null, ...(run.large ? {} : { pooled: {} }) });
+        const whole = { ...own, S: run.S ?? run.T, keys: run.keys ?? run.pieces, about };
+        const small = (pictures ?? []).map(({ layer, head, ...one }) => [`${layer}.${head}`, one]);
+        const kept = run.large && !pictures ? {} : { pooled: Object.fromEntries(small) };
+        const following = late ? { similarity: null, ranking: null, pinnedHead: null } : {};
+        set({ about, run: whole, comparison: null, turned: null, ...following, ...kept });
+        if (roles) setRoles(roles);
       });
     },
-    /** @param {Roles | null} roles */
-    setRoles(roles) {
-      if (!isSame(roles, shown.peek().roles)) set({ roles });
-    },
+    setRoles,
     /** @param {number} layer @param {number} head @param {Omit<PooledHead, 'layer' | 'head'>} picture */
     addPooled: (layer, head, picture) => set({ pooled: { ...shown.peek().pooled, [`${layer}.${head}`]: picture } }),
   };

@@ -1,11 +1,9 @@
 // The map of all heads on the page: it controls the scan in the worker, and receives the map, the page of the chosen
 // head and the cost of switching that head off. See features/atlas.
 
-import { computed, signal } from '@preact/signals';
-import { rolesByLayer } from '../features/atlas/usualRole.js';
+import { signal } from '@preact/signals';
 import { download } from '../ui/download.js';
 import { readOnly } from './readOnly.js';
-import { recall, remember } from './storage.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { AtlasCost, AtlasHead, AtlasMap, AtlasParts, AtlasRole, Corpus } from './atlasProtocol.js' */
@@ -14,10 +12,6 @@ import { recall, remember } from './storage.js';
 
 /** Tokens of a passage, unless the visitor chooses another length. */
 export const LENGTH = 128;
-/** The number of passages that an unfinished scan must have read before the page shows its roles. */
-const ENOUGH = 20;
-/** The name under which the browser's storage records that a scan has been stored. */
-const STORED = 'atlas';
 
 /**
  * @param {object} store
@@ -34,7 +28,7 @@ export function createAtlas({ requests, state, about }) {
   const measured = signal(/** @type {Record<string, number>} */ ({}));
   /** True while the map is shown as a table. */
   const table = signal(false);
-  /** The last request for a stored scan: the model, and true if the request asked for an estimate. */
+  /** The model of the last request for a stored scan. */
   let asked = '';
   /** Identifies the last request for the page of a head. */
   let askedHead = '';
@@ -47,12 +41,12 @@ export function createAtlas({ requests, state, about }) {
     measured.value = {};
     asked = askedHead = measuring = '';
   }
-  /** @param {boolean} estimating */
-  function askStored(estimating) {
-    const key = `${state.peek().model} ${estimating}`;
-    if (asked === key || map.peek()) return;
-    asked = key;
-    requests.send({ verb: 'storedScan', state: state.peek(), estimate: estimating });
+  /** Asks for the stored scan or an estimate. */
+  function askStored() {
+    const { model } = state.peek();
+    if (asked === model || map.peek()) return;
+    asked = model;
+    requests.send({ verb: 'storedScan', state: state.peek(), estimate: true });
   }
 
   /** @type {Pick<PartListeners, 'atlasMap' | 'atlasHead' | 'atlasCost' | 'atlasEstimate' | 'headvisFile'>} */
@@ -64,7 +58,6 @@ export function createAtlas({ requests, state, about }) {
         askedHead = measuring = '';
       }
       map.value = now;
-      if (now.state === 'finished' && now.source === 'scan') remember(STORED, 'yes');
     },
     atlasHead(page) {
       if (page.key === map.peek()?.key) head.value = page;
@@ -95,18 +88,8 @@ export function createAtlas({ requests, state, about }) {
     setTable(on) {
       table.value = on;
     },
-    /** The usual roles of the heads according to the map; null if the scan has read too few passages. */
-    roles: computed(() => {
-      const now = map.value;
-      const isKnown = now && (now.state === 'finished' || now.done >= ENOUGH) && now.layers === about.value?.layers;
-      return isKnown ? rolesByLayer(now) : null;
-    }),
     /** Asks for the stored scan or an estimate when the view is opened. */
-    enter: () => askStored(true),
-    /** Asks for the stored scan of the model that is shown, so that its heads get the roles of the scan. */
-    recall() {
-      if (recall(STORED)) askStored(false);
-    },
+    enter: askStored,
     /**
      * @param {Corpus} corpus
      * @param {object} [options]

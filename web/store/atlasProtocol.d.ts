@@ -1,7 +1,9 @@
 // The messages about the atlas, a scan of all heads over many texts.
 
-/** The usual role of a head. Each role has a rule that predicts the key with the largest weight in a row. */
-export type AtlasRole = 'induction' | 'duplicate' | 'previous' | 'itself' | 'first' | 'nearby';
+/** The role of a head: see src/js/analysis/headRoles.js. */
+export type AtlasRole = import('../../src/js/analysis/roleRules.js').HeadRole;
+/** A measure of each rule and head. */
+export type ByRole = Partial<Record<AtlasRole, ArrayLike<number>>>;
 
 export type AtlasMeasure =
   | 'selfAttention'
@@ -38,12 +40,10 @@ export interface AtlasMap {
   /** Tokens of the longest passage. */
   longest: number;
   measures: Record<AtlasMeasure, ArrayLike<number>>;
-  /** For each role and head, the share of rows whose largest weight is on a key that the rule of the role predicts. */
-  holds: Partial<Record<AtlasRole, ArrayLike<number>>>;
-  /** For each role, the share of rows in which a randomly chosen key is one that the rule of the role predicts. */
-  chance: Partial<Record<AtlasRole, number>>;
-  /** The share of each head's weight on near tokens; missing if it is unknown. */
-  near?: ArrayLike<number>;
+  /** The mean weight of each head on the keys that the rule of each role predicts, over the passages. */
+  means: ByRole;
+  /** The mean share of these keys among the visible keys. */
+  chances: ByRole;
   /** Bits per token that switching the head off costs; NaN where it is not measured. */
   costs?: ArrayLike<number>;
   /** The mean weights of the first tokens, (L,H,P,P), in models with few heads. */

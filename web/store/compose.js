@@ -12,12 +12,13 @@ import { createOpening } from './openModels.js';
 import { createPreferences } from './preferences.js';
 import { createProgramModel } from './programModel.js';
 import { createReceiver } from './receive.js';
-import { createRequests, keyOfGuess } from './requests.js';
+import { createRequests, keyOfGuess, keyOfShow } from './requests.js';
 import { change, initialState } from './state.js';
 import { createSurprise } from './surprise.js';
 import { createTracing } from './tracing.js';
 import { createTraining } from './training.js';
 import { createUi } from './ui.js';
+import { createWaiting } from './waiting.js';
 
 /** @import { MountOptions } from '../entries/mount.jsx' */
 /** @import { State } from './state.js' */
@@ -37,6 +38,7 @@ export function compose(options) {
     onModel(model, before) {
       answers.change(model, opening.aboutOf(model), before);
       failures.clear();
+      waiting.leave();
       ui.setHover(null);
       ui.setPinnedHover(null);
       requests.leaveModel();
@@ -46,6 +48,7 @@ export function compose(options) {
     onChange(before, now) {
       if (now.layer !== before.layer || now.head !== before.head) ui.pick(null);
       if (cellKey(now) !== cellKey(before)) ui.setPinnedHover(null);
+      if (keyOfShow(now) !== keyOfShow(before)) ui.forgetAnnouncement();
       if (keyOfGuess(now) !== keyOfGuess(before)) {
         requests.cancel('ablate');
         answers.set({ ablation: null });
@@ -58,16 +61,18 @@ export function compose(options) {
     },
   });
   const { state, update } = document;
+  const waiting = createWaiting({ run: answers.fields.run, state });
   const requests = createRequests({
     start: options.start,
     state,
+    waiting,
     onPart: (part) => receiver.receive(part),
     onError: (error) => failures.onError(error),
     onWritten: () => document.endGesture(),
     onEnd: (answered) => failures.onEnd(answered),
   });
-  const opening = createOpening({ requests, document });
   const training = createTraining({ requests, state, update, about: answers.fields.about });
+  const opening = createOpening({ requests, document, continueTraining: training.loadFile });
   const tracing = createTracing({ requests, state, answers });
   const circuit = createCircuitStore({ requests, state });
   const surprise = createSurprise({ requests, state });
@@ -81,8 +86,10 @@ export function compose(options) {
    * @param {State | null} before
    */
   function follow(before, /** @type {State} */ now) {
-    if (training.follow(before, now)) requests.forgetShown();
-    else requests.showIfChanged();
+    if (training.follow(before, now)) {
+      requests.forgetShown();
+      waiting.forget();
+    } else requests.showIfChanged();
   }
   function showAgain() {
     requests.forgetShown();
@@ -95,12 +102,13 @@ export function compose(options) {
     showAgain();
     surprise.again();
   }
-  const failures = createFailures({ document, answers, preferences, opening, showAgain, restart });
+  const failures = createFailures({ document, answers, waiting, preferences, opening, showAgain, restart });
   const store = {
     ui,
     preferences,
     answers,
     document,
+    waiting,
     requests,
     opening,
     training,

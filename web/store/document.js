@@ -71,6 +71,8 @@ export function createDocument(first, { onModel, onChange, onState }) {
       act();
       substituting = false;
     },
+    /** Returns to an earlier state of the same model. This can be undone. @param {State} earlier */
+    restoreState: (earlier) => become(record(history.peek(), earlier, null)),
     /** Returns to an earlier history, whose model can be shown. @param {History} earlier */
     restore(earlier) {
       history.value = earlier;

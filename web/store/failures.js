@@ -11,12 +11,13 @@ import { isOfHub } from './state.js';
  * @param {object} store
  * @param {import('./document.js').Document} store.document
  * @param {import('./answers.js').Answers} store.answers
+ * @param {import('./waiting.js').Waiting} store.waiting
  * @param {import('./preferences.js').Preferences} store.preferences
  * @param {import('./openModels.js').Opening} store.opening
  * @param {() => void} store.showAgain requests again everything that the state shows
  * @param {() => void} store.restart starts a new worker
  */
-export function createFailures({ document, answers, preferences, opening, showAgain, restart }) {
+export function createFailures({ document, answers, waiting, preferences, opening, showAgain, restart }) {
   const failure = signal(/** @type {string | null} */ (null));
   const refused = signal(/** @type {{ title: string, why: string } | null} */ (null));
   const ended = signal(/** @type {{ lost: string[], training: boolean } | null} */ (null));
@@ -41,7 +42,23 @@ export function createFailures({ document, answers, preferences, opening, showAg
     restart();
   }
 
+  /** Returns to the last complete run, with its text, model and changes. */
+  function stopRun() {
+    const before = waiting.lastState();
+    const earlier = before ? null : answers.restore();
+    if (before) document.restoreState(before);
+    else if (earlier) document.restore(earlier);
+    if (earlier) showAgain();
+    fail(null);
+  }
+
   const actions = {
+    stopRun,
+    /** Computes the run again that has failed. */
+    runAgain() {
+      fail(null);
+      showAgain();
+    },
     /** The message of the last failure; null once it was handled. */
     failure: readOnly(failure),
     fail,
@@ -79,7 +96,9 @@ export function createFailures({ document, answers, preferences, opening, showAg
         preferences.words.peek().problems
       );
       const why = texts[code]?.(...values) ?? message;
-      if (verb !== 'show' || !showPrevious(why)) fail(why);
+      if (verb === 'show' && showPrevious(why)) return;
+      if (verb === 'show') waiting.fail(why);
+      fail(why);
     },
     /** @param {boolean} answered false if the worker died before its first answer; a new worker probably would too */
     onEnd(answered) {

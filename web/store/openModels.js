@@ -80,8 +80,9 @@ function createArrivals({ requests, document, models, files, choose }) {
  * @param {object} store
  * @param {Requests} store.requests
  * @param {import('./document.js').Document} store.document
+ * @param {(bytes: Uint8Array) => void} store.continueTraining continues a model that this page has trained and saved
  */
-export function createOpening({ requests, document }) {
+export function createOpening({ requests, document, continueTraining }) {
   const { update, state } = document;
   const models = createOpenedModels();
   const { aboutOf } = models;
@@ -102,6 +103,22 @@ export function createOpening({ requests, document }) {
     if (name === PATCHES && state.peek().model !== name) choose(name);
     setPanel(null);
     requests.send({ verb: 'picture', name, file });
+  }
+  /**
+   * Opens files of models or of weights. A model that this page has trained is shown as a training.
+   * @param {SelectedFile[]} selected @param {string} [title]
+   */
+  async function openFiles(selected, title) {
+    const [{ path, file }] = selected;
+    if (selected.length === 1 && /\.safetensors$/i.test(path)) {
+      const { trainedModelIn } = await import('../features/open/savedTraining.js');
+      const bytes = await trainedModelIn(file);
+      if (bytes) {
+        setPanel(null);
+        return continueTraining(bytes);
+      }
+    }
+    files.open(selected, title);
   }
   /** Sends the sound in a file to the current model. @param {Blob & { name?: string }} file */
   async function hearFile(file) {
@@ -145,7 +162,7 @@ export function createOpening({ requests, document }) {
       files.clearProblem();
       if (isPicture(selected)) openPicture(selected[0].file);
       else if (isSound(selected)) hearFile(selected[0].file);
-      else files.open(selected, title);
+      else openFiles(selected, title);
     },
     /** Sets the text, truncated and reported if it is too long. @param {string} text @param {string} gesture */
     setText(text, gesture) {

@@ -2,15 +2,21 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { LANGUAGES, languageFor, loadLanguage } from '../texts/languages.js';
+import { PALETTE } from '../ui/palette.js';
 import { readOnly } from './readOnly.js';
 
 /** @import { Language } from '../texts/languages.js' */
 /** @import { Theme } from '../ui/palette.js' */
 
+/** @param {unknown} name @returns {name is Theme} */
+const isTheme = (name) => typeof name === 'string' && Object.hasOwn(PALETTE, name);
+
 /**
  * @param {Pick<import('../entries/mount.jsx').MountOptions, 'language' | 'theme' | 'onLanguage' | 'onChoice'>} options
  */
-export function createPreferences({ language: chosen, theme: chosenTheme, onLanguage, onChoice }) {
+export function createPreferences({ language: chosen, theme: given, onLanguage, onChoice }) {
+  // A stored theme may be one that this version of the page does not have.
+  const chosenTheme = isTheme(given) ? given : undefined;
   const preferred = languageFor([chosen ?? '', ...navigator.languages]);
   const language = signal(/** @type {Language} */ (preferred in LANGUAGES ? preferred : 'en'));
   const words = computed(() => LANGUAGES[language.value]);
@@ -22,7 +28,7 @@ export function createPreferences({ language: chosen, theme: chosenTheme, onLang
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const systemTheme = () => /** @type {Theme} */ (dark.matches ? 'dark' : 'light');
   const theme = signal(chosenTheme ?? systemTheme());
-  let ownTheme = chosenTheme !== undefined && chosenTheme !== null;
+  let ownTheme = chosenTheme !== undefined;
   const followSystem = () => {
     if (!ownTheme) theme.value = systemTheme();
   };

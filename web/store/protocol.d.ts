@@ -159,6 +159,8 @@ export interface Parts extends AtlasParts, SurpriseParts {
   /** Bytes of a model's file that have been read. */
   progress: Progress;
   source: { about: About };
+  /** Blocks of the model that have been computed for the answer to `show`, once this takes a moment. */
+  computing: Computing;
   run: ShownRun;
   comparison: Comparison;
   chat: ChatPart;
@@ -168,7 +170,7 @@ export interface Parts extends AtlasParts, SurpriseParts {
   turned: Turned;
   pinnedHead: PinnedHead;
   /** Roles of the heads by layer; null if they are unknown. */
-  roles: { roles: Roles | null };
+  roles: NamedRoles | { roles: null; weights: null };
   pooled: PooledHead;
   /** Bytes of the user's files that have been read. */
   opening: Progress;
@@ -198,6 +200,13 @@ export interface Progress {
   total: number;
 }
 
+/** done: the number of blocks. tokens: those of the text. */
+export interface Computing {
+  done: number;
+  total: number;
+  tokens: number;
+}
+
 /**
  * The comparison of a model in few bits with its float32 weights, over the first tokens of the text. same: the share of
  * rows whose strongest key is the same. largest: the largest change of an attention weight.
@@ -224,6 +233,13 @@ export interface PatchOptions {
 
 /** Roles of heads by layer and head. */
 export type Roles = (string | null)[][];
+/** Mean weights of heads on the keys that the rules of their roles predict, by layer and head. */
+export type RoleWeights = (number | null)[][];
+/** weights: null if the roles were not measured. */
+export interface NamedRoles {
+  roles: Roles;
+  weights: RoleWeights | null;
+}
 /** Scores of one head by their names: see analysis/patterns.js. */
 export type HeadScores = Record<string, number>;
 
@@ -289,6 +305,10 @@ export interface ShownRun {
   early?: LensPrediction[] | null;
   added?: Contributions | null;
   scores?: HeadScores[][] | null;
+  /** Small pictures of all heads of a large run; without them, they follow as parts `pooled`. */
+  pictures?: PooledHead[];
+  /** Roles of the heads; missing if the part `roles` follows. */
+  roles?: NamedRoles | { roles: null; weights: null };
   /** The predictions of a model in training, next to the correct tokens. */
   guesses?: { text: string; wanted: number; right: boolean }[];
 }
@@ -299,9 +319,11 @@ export interface Label {
   text: string;
 }
 
+/** rank: 1 for the likeliest label; unset where only the likeliest labels are listed. */
 export interface Prediction extends Label {
   id: number;
   now: number;
+  rank?: number;
 }
 
 /** The likeliest label if the model ended after this layer. */

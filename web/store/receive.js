@@ -14,6 +14,7 @@ import { initialState } from './state.js';
  * @param {import('./answers.js').Answers} store.answers
  * @param {import('./requests.js').Requests} store.requests
  * @param {import('./failures.js').Failures} store.failures
+ * @param {import('./waiting.js').Waiting} store.waiting
  * @param {import('./openModels.js').Opening} store.opening
  * @param {import('./training.js').Training} store.training
  * @param {import('./atlas.js').AtlasStore} store.atlas
@@ -25,7 +26,21 @@ import { initialState } from './state.js';
  * @param {((about: About) => string | null)} [refuses] see MountOptions
  */
 export function createReceiver(
-  { document, answers, requests, failures, opening, training, atlas, continuation, tracing, circuit, surprise, chat },
+  {
+    document,
+    answers,
+    requests,
+    failures,
+    waiting,
+    opening,
+    training,
+    atlas,
+    continuation,
+    tracing,
+    circuit,
+    surprise,
+    chat,
+  },
   refuses = () => null,
 ) {
   const { state } = document;
@@ -39,6 +54,7 @@ export function createReceiver(
     ...tracing.parts,
     ...surprise.parts,
     progress: ({ read, total }) => requests.setProgress(total ? Math.min(read / total, 1) : null),
+    computing: waiting.progress,
     source({ about }) {
       requests.setProgress(null);
       const wrong = refuses(about);
@@ -52,8 +68,8 @@ export function createReceiver(
     run(part) {
       // Training was opened or left before this part arrived.
       if (isOpen(state.peek()) !== (part.verb === 'train')) return;
-      answers.setRun(part);
-      atlas.recall();
+      answers.setRun(part, waiting.actions.isLate.peek());
+      if (part.verb === 'show') waiting.arrive();
       failures.actions.fail(null);
     },
     pooled: ({ layer, head, data, rows, columns }) => answers.addPooled(layer, head, { data, rows, columns }),
@@ -63,7 +79,7 @@ export function createReceiver(
     ranking: (ranking) => answers.set({ ranking }),
     turned: (turned) => answers.set({ turned }),
     pinnedHead: (pinnedHead) => answers.set({ pinnedHead }),
-    roles: ({ roles }) => answers.setRoles(roles),
+    roles: answers.setRoles,
     tokenProbabilities: (tokenProbabilities) => answers.set({ tokenProbabilities }),
     circuit: circuit.receive,
     rounding: ({ rounding }) => answers.set({ rounding }),

@@ -101,16 +101,20 @@ function createPending() {
  * Creates functions that request what the page displays. None of these functions sends the same request twice in a row.
  * @param {ReadonlySignal<State>} state
  * @param {(verb: VerbOfState) => void} ask
+ * @param {(asked: import('./waiting.js').Asked) => void} onShow called before what a state shows is requested
  */
-function createDisplayRequests(state, ask) {
+function createDisplayRequests(state, ask, onShow) {
   /** The texts that identify the last requests of each kind. */
   let [shown, composed] = ['', ''];
+  function show() {
+    shown = keyOfShow(state.peek());
+    onShow({ key: shown, state: state.peek() });
+    ask('show');
+  }
   return {
+    show,
     showIfChanged() {
-      const key = keyOfShow(state.peek());
-      if (key === shown) return;
-      shown = key;
-      ask('show');
+      if (keyOfShow(state.peek()) !== shown) show();
     },
     /** Makes the next call of `showIfChanged` send a request even if nothing has changed. */
     forgetShown() {
@@ -134,12 +138,13 @@ function createDisplayRequests(state, ask) {
  * @param {object} options
  * @param {() => import('../worker/client.js').WorkerLike} options.start
  * @param {ReadonlySignal<State>} options.state
+ * @param {import('./waiting.js').Waiting} options.waiting
  * @param {(part: ReceivedPart) => void} options.onPart
  * @param {(error: import('../worker/client.js').RequestError) => void} options.onError
  * @param {() => void} options.onWritten called when the continuation of the text is complete
  * @param {(answered: boolean) => void} options.onEnd called when the worker has died; false if it never answered
  */
-export function createRequests({ start, state, onPart, onError, onWritten, onEnd }) {
+export function createRequests({ start, state, waiting, onPart, onError, onWritten, onEnd }) {
   const pending = createPending();
   const progress = signal(/** @type {number | null} */ (null));
   let answered = false;
@@ -150,6 +155,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
       onDone(verb) {
         answered = true;
         pending.set(verb, false);
+        if (verb === 'show') waiting.end();
         if (verb === 'generate') onWritten();
       },
       onError: (error) => batch(() => fail(error)),
@@ -165,6 +171,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
   }
   function end() {
     pending.clear();
+    waiting.end();
     progress.value = null;
     const before = answered;
     answered = false;
@@ -177,7 +184,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
   }
   /** Sends a request about the current state. @param {VerbOfState} verb */
   const ask = (verb) => send({ verb, state: state.peek() });
-  const display = createDisplayRequests(state, ask);
+  const display = createDisplayRequests(state, ask, waiting.begin);
 
   return {
     ...pending.signals,
@@ -190,7 +197,7 @@ export function createRequests({ start, state, onPart, onError, onWritten, onEnd
     ask,
     send,
     cancel: client.cancel,
-    show: () => ask('show'),
+    show: display.show,
     showIfChanged: display.showIfChanged,
     forgetShown: display.forgetShown,
     showComposition: display.showComposition,

@@ -1,9 +1,8 @@
 // The interface for components: read-only signals, and the only actions that change them.
 
-import { computed, signal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import { createCell } from './cell.js';
 import { compose } from './compose.js';
-import { readOnly } from './readOnly.js';
 import { isOfHub } from './state.js';
 
 /** @param {import('../entries/mount.jsx').MountOptions} options */
@@ -23,13 +22,11 @@ export function createSession(options) {
     chat,
     continuation,
   } = parts;
-  const { program, failures, surprise } = parts;
+  const { program, failures, surprise, waiting } = parts;
   const { state } = document;
   const { words } = preferences;
-  const announcement = signal('');
-  const announce = (/** @type {string} */ text) => {
-    announcement.value = text;
-  };
+  // After a change of the state the first visit is no longer news.
+  const stopForgetting = document.state.subscribe(() => ui.setClosing(null));
 
   program.send();
   parts.showAgain();
@@ -46,8 +43,6 @@ export function createSession(options) {
     models: options.models ?? [],
     ...ui,
     ...answers.fields,
-    /** The roles from a scan of many texts, if there is one; otherwise those of the answer. */
-    roles: computed(() => atlas.roles.value ?? answers.fields.roles.value),
     cell: createCell({ run: answers.fields.run, hover: ui.hover, state }),
     training,
     atlas,
@@ -64,17 +59,19 @@ export function createSession(options) {
     address: document.address,
     undo() {
       document.undo();
-      announce(words.peek().undone);
+      ui.announce(words.peek().undone);
     },
     redo() {
       document.redo();
-      announce(words.peek().redone);
+      ui.announce(words.peek().redone);
     },
 
     busy: requests.busy,
     progress: requests.progress,
     /** True while the first answer about a model is awaited. */
     loading: computed(() => requests.busy.value && answers.fields.run.value === null),
+    /** True if another run can be shown in place of the one that is awaited. */
+    canStop: computed(() => answers.fields.run.value !== null || answers.hasPrevious()),
     writing: requests.writing,
     readChat: chat.read,
     writeChat: chat.write,
@@ -103,16 +100,16 @@ export function createSession(options) {
     showProgramModel: program.replace,
     transposeWeights: program.transpose,
 
+    ...waiting.actions,
     ...failures.actions,
     /** True if leaving the page would lose opened files or an unsaved training. */
     losesWork: computed(() => opening.opened.value.some(({ about }) => !isOfHub(about.name)) || training.unsaved.value),
 
     ...preferences,
-    /** Text for screen readers. */
-    announcement: readOnly(announcement),
-    announce,
     stop() {
+      stopForgetting();
       preferences.stop();
+      waiting.end();
       requests.stop();
     },
   };

@@ -19,6 +19,8 @@ import { createTrainingRun } from './trainingRun.js';
 
 /** Creates actions that change the settings of training. @param {ReadonlySignal<State>} state @param {Update} update */
 function createChoices(state, update) {
+  /** The model that was shown before the panel was opened. @type {string | null} */
+  let before = null;
   return {
     /**
      * Chooses another task or other sizes, which begins a new training.
@@ -47,8 +49,11 @@ function createChoices(state, update) {
     /** Opens the panel `train`. */
     enter() {
       const { training, model } = state.peek();
+      before = model === TRAINED ? null : model;
       update({ panel: 'train', model: TRAINED, ...(model === TRAINED ? {} : firstHead(training)) });
     },
+    /** Returns the model that was shown before the panel was opened; null if there was none. */
+    modelBefore: () => before,
   };
 }
 
@@ -122,8 +127,8 @@ export function createTraining({ requests, state, update, about }) {
       problem.value = report.problem ?? null;
     },
     savedFile({ bytes, settings, extension = 'safetensors' }) {
-      // The page cannot open files of other kinds again, so the model does not count as saved.
-      if (extension === 'safetensors') savedSteps.value = progress.peek()?.steps ?? 0;
+      // The page cannot open ONNX files again, so the model does not count as saved.
+      if (extension !== 'onnx') savedSteps.value = progress.peek()?.steps ?? 0;
       download(`headlight-${settings.task}.${extension}`, 'application/octet-stream', bytes);
     },
   };

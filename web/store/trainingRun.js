@@ -43,13 +43,14 @@ export function createTrainingRun({ requests, state, progress, diverged, changes
   }
   /** @param {NonNullable<ReportDetails['started']>} first */
   function receiveFirst(first) {
-    curves.begin(first.curves, pending);
+    curves.begin(first.curves, pending, first.settings);
     pending = false;
     film.begin(first.frames);
     if (!loading) return;
-    loading = false;
     asked = keyOf(first.settings);
     onLoaded(first.settings);
+    // Until now, the change of the state must not begin another training.
+    loading = false;
   }
   /** Pauses the training, because the state shows something else. */
   function leave() {

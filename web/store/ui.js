@@ -23,12 +23,19 @@ import { readOnly } from './readOnly.js';
 function createFirstVisit() {
   const [firstMoved, firstTried, firstFallen] = [signal(false), signal(false), signal(false)];
   const arriving = signal(false);
+  const closing = signal(/** @type {'why' | 'skip' | null} */ (null));
   const unfolding = signal(/** @type {{ left: number, top: number, width: number } | null} */ (null));
   return {
     /** True once a step was reached by a press, not by the address. */
     firstMoved: readOnly(firstMoved),
     markFirstMoved() {
       firstMoved.value = true;
+    },
+    /** How the first visit has just ended: after its last step, or earlier; null once the visitor changed something. */
+    closing: readOnly(closing),
+    /** @param {'why' | 'skip' | null} how */
+    setClosing(how) {
+      closing.value = how;
     },
     /** True once the head was switched. */
     firstTried: readOnly(firstTried),
@@ -67,8 +74,25 @@ export function createUi() {
   const productAnimated = signal(false);
   const inFull = signal(false);
   const playback = signal(/** @type {Playback | null} */ (null));
+  const announcement = signal('');
+  let isNew = false;
 
   return {
+    /** Text for screen readers. */
+    announcement: readOnly(announcement),
+    /** @param {string} text */
+    announce(text) {
+      announcement.value = text;
+      // An announcement may come just before the change that it describes.
+      isNew = true;
+      queueMicrotask(() => {
+        isNew = false;
+      });
+    },
+    /** Forgets the announcement about the previous run, which is no longer true. */
+    forgetAnnouncement() {
+      if (!isNew) announcement.value = '';
+    },
     ...createFirstVisit(),
     /** The cell under the pointer, or the one reached by the keyboard in the sentence. `s` is -1 for a whole row. */
     hover: readOnly(hover),

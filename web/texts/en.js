@@ -2,6 +2,7 @@
 
 import { first } from '../features/first/first.en.js';
 import { story } from '../features/story/story.en.js';
+import { shareText } from './numbers.js';
 
 /** @import { AttentionSizes, Settings } from '../store/protocol.js' */
 
@@ -26,6 +27,7 @@ export const strings = {
   other: '中文',
   title: 'Headlight: what every attention head looks at',
   percent,
+  fine: shareText,
 
   skip: 'Go to the picture',
   models: 'Model',
@@ -94,6 +96,10 @@ export const strings = {
       `None of these ${n} files is a model or holds attention weights (${names} …). Choose config.json with its safetensors, or npy, npz, safetensors or JSON with weights.`,
     unknownFile: (/** @type {string} */ name) =>
       `${name} is neither a model (safetensors, gguf, bin, pt) nor npy, npz or JSON. Other formats (onnx, h5, msgpack) cannot be read: save the model with save_pretrained(…, safe_serialization=True).`,
+    table: (/** @type {string} */ name) =>
+      `${name} is a table of results, which this page only saves. It opens the weights of a head as CSV: a row for each query, a column for each key.`,
+    onnx: (/** @type {string} */ name) =>
+      `${name} is an ONNX file, for other programs. This page cannot open it: save the model as safetensors as well.`,
     unreadable: (/** @type {string} */ name, /** @type {string} */ why) => `${name} cannot be read: ${why}`,
     truncated: (/** @type {string} */ name) => `${name} ends too early: it is truncated. Copy it again.`,
     notJson: (/** @type {string} */ name, /** @type {string} */ why) => `${name} is not JSON: ${why}`,
@@ -104,7 +110,7 @@ export const strings = {
     tooLarge: (/** @type {string} */ name, /** @type {number} */ size) =>
       `${name} has ${(size / 2 ** 30).toFixed(1)} GB and cannot be read in parts. Save it as npy or safetensors: of these only the shown part is read.`,
     noConfig: (/** @type {string} */ name, /** @type {number} */ n) =>
-      `${name} holds ${n > 0 ? `${n} attention layers` : 'the weights of a model'}, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
+      `${name} holds ${n > 0 ? `${n} attention layer${n === 1 ? '' : 's'}` : 'the weights of a model'}, but config.json is missing: it says which model this is. Choose it together with the weights, or the whole folder.`,
     shards: (/** @type {number} */ n, /** @type {number} */ all, /** @type {string} */ names) =>
       `${n} of ${all} files of weights ${n === 1 ? 'is' : 'are'} still missing: ${names}. Add ${n === 1 ? 'it' : 'them'}; the other files are kept.`,
     noWeights: (/** @type {string} */ names) =>
@@ -132,7 +138,7 @@ export const strings = {
       /** @type {number} */ heads,
       /** @type {number} */ width,
     ) =>
-      `The model type ${type} is unknown, but it has ${n} attention layers (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
+      `The model type ${type} is unknown, but it has ${n} attention layer${n === 1 ? '' : 's'} (${heads} heads, ${width} wide). Open one layer’s weights with its input (hidden_states), or save the attention weights as npy.`,
     unknownFamily: (/** @type {string} */ type) =>
       `The model type ${type} is unknown, and its file has no attention layers. Save its attention weights as npy and open those.`,
     checkpoint: (/** @type {string} */ why) => `This model cannot be opened: ${why}`,
@@ -142,11 +148,15 @@ export const strings = {
     noSound: (/** @type {string} */ name) =>
       `This browser cannot read the sound${name && ` ${name}`}. Every browser reads WAV and MP3.`,
     shortSound: () => 'This sound is too short: a tenth of a second is needed.',
-    noListener: () => 'This is a sound. Open a model that hears first, such as openai/whisper-tiny.',
+    noListener: () => 'This is a sound. First open a model for sound, such as openai/whisper-tiny.',
     noPicture: (/** @type {string} */ name) =>
       `This browser cannot read the picture ${name}. Every browser reads PNG and JPEG.`,
     noToken: (/** @type {number} */ id, /** @type {number} */ most) =>
       `There is no token ${id}: the tokens of this model are 0 to ${most}.`,
+    textMemory: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `There is not enough memory for ${n} tokens. About ${most} tokens fit: shorten the text.`,
+    longText: (/** @type {number} */ n, /** @type {number} */ most) =>
+      `This needs the weights of all heads, and for ${n} tokens they are too many. With this model it works for up to ${most} tokens.`,
     long: (/** @type {number} */ n, /** @type {number} */ most) =>
       `The text had ${n.toLocaleString('en')} characters: the first ${most.toLocaleString('en')} are kept. Undo restores the previous text.`,
   },
@@ -178,8 +188,13 @@ export const strings = {
   other_with: 'with the head on',
   other_before: 'before the change',
   other_pinned: 'in the pinned run',
-  follow: (/** @type {string} */ token, /** @type {string} */ now, /** @type {string | false} */ other) =>
-    `${token}: ${now}${other ? `, in the comparison ${other}` : ''}. Choose it`,
+  follow: (
+    /** @type {string} */ token,
+    /** @type {string} */ now,
+    /** @type {string | false} */ other,
+    /** @type {number} rank if likelier predictions are not listed, otherwise 0 */ rank,
+  ) =>
+    `${token}: ${now}${other ? `, in the comparison ${other}` : ''}${rank ? `, number ${rank} by probability; likelier ones are left out above` : ''}. Choose it`,
   atTheEnd: ['Guesses at the end of the text, not after', ''],
 
   tokensIn: 'Tokens in',
@@ -193,7 +208,7 @@ export const strings = {
   offMeans: (/** @type {boolean} */ last) =>
     `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
   rank: 'rank heads',
-  sorts: { place: 'by position', effect: 'by cost (tries all)', uniform: 'by certainty' },
+  sorts: { place: 'by number', effect: 'in each layer, by cost (tries all)', uniform: 'in each layer, by certainty' },
   roleNames: {
     partner: 'the answer',
     induction: 'induction',
@@ -211,6 +226,13 @@ export const strings = {
     itself: 'each token looks at itself',
     first: 'looks mostly at the first token',
     nearby: 'looks at the tokens near it',
+  },
+  givesWeight: (/** @type {string} */ role, /** @type {string} */ weight) =>
+    `: gives ${role === 'nearby' || role === 'duplicate' ? 'them' : 'it'} ${weight} of its weight on average`,
+  measuredOn: {
+    passages: 'Measured on random tokens that occur twice, so the role does not depend on the text.',
+    text: 'Measured on this text.',
+    folder: 'As the folder says.',
   },
   doesNot: 'follows no simple rule',
   usually: (/** @type {string} */ role) => `usually: ${role}; here: nothing to find`,
@@ -272,15 +294,15 @@ export const strings = {
   },
   looksAt: 'looks at',
   how: 'How this number is computed.',
-  howShort: 'how?',
+  howShort: 'calculation',
   query: 'query',
   key: 'key',
   product: 'q × k',
   softmax: 'softmax',
   value: 'value',
   mixture: 'mixture',
-  inFull: 'in full',
-  inShort: 'in short',
+  inFull: 'show every step',
+  inShort: 'show less',
   queryText: ['what', 'looks for'],
   numbers: (/** @type {number} */ n) => `, ${n} numbers`,
   keyText: ['what', 'is matched on'],
@@ -308,6 +330,9 @@ export const strings = {
   writesNot: 'this head is off: its output is zero at',
   writesOther: 'from the pinned run: the output of this head at',
   adds: 'adds to',
+  logit: 'logit',
+  readAlong: (/** @type {string} */ token, /** @type {boolean} */ ahead) =>
+    `Read along a row: how much “${token}” looks at each ${ahead ? '' : 'earlier '}word. Each row adds up to 1.`,
   guessAfter: [', the guess after', ''],
   cannot: ['cannot look at', 'It comes later.', 'It is hidden.', 'All keys are hidden: nothing is read.'],
 
@@ -337,7 +362,8 @@ export const strings = {
     causal: 'A token sees itself and earlier tokens.',
     none: 'A token sees later tokens too. The model was not trained this way.',
     own: 'Every token sees every token, as in training.',
-    window: (/** @type {number} */ n) => `A token sees itself and ${n} before it.`,
+    window: (/** @type {number} */ n) =>
+      n === 0 ? 'A token sees only itself.' : `A token sees itself and ${n} before it.`,
     brush: 'Hide cells with a brush.',
   },
   in: 'in',
@@ -351,8 +377,7 @@ export const strings = {
   patched: 'the pinned run',
   notPatched: 'not replaced',
   patchAbout: 'The output of this head is taken from the pinned run.',
-  moreChanges: 'more',
-  changes: 'More changes',
+  changes: 'head and mask',
   reset: 'Reset',
   share: 'Share',
   save: 'Save',
@@ -369,6 +394,7 @@ export const strings = {
   notPut: 'This browser does not allow copying',
   notCopied: 'The link is in the address line',
   more: 'More',
+  links: ['Documentation', 'Source', 'Licence'],
   close: 'Close',
   exports: {
     png: 'Picture, PNG',
@@ -380,6 +406,7 @@ export const strings = {
     mjs: 'Program in JavaScript',
     py: 'Program for PyTorch',
   },
+  mapExports: { headvis: 'For HeadVis, zip', csv: 'Numbers of all heads, CSV', svg: 'Map, SVG' },
   allHeads: 'All heads in a table',
   withFigures: 'with numbers',
   sharp: (/** @type {number} */ n) => `The picture at ${n} times its size`,
@@ -398,6 +425,7 @@ export const strings = {
   train: {
     train: 'Train',
     trainAbout: 'Train a small model here, and watch its heads.',
+    leave: 'Leave training',
     tasks: names,
     models,
     inTraining: (/** @type {string} */ task) => `${models[task]}, in training`,

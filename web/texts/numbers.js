@@ -1,5 +1,12 @@
 // Writes numbers as texts of the page.
 
+/** Writes a probability as 95%, 0.7% or <0.1%, and 99.6% if it is close to one. @param {number} p */
+export const shareText = (p) => {
+  if (p > 0 && p < 0.0005) return '<0.1%';
+  if (p < 1 && p >= 0.9995) return '>99.9%';
+  const isFine = (p > 0 && p < 0.00995) || (p < 1 && p >= 0.995);
+  return `${(100 * p).toFixed(isFine ? 1 : 0)}%`;
+};
 /** Writes a weight as 0.79. @param {number} weight */
 export const weightText = (weight) => (Number.isFinite(weight) ? weight.toFixed(2) : String(weight));
 /** Writes a weight in a cell as .79 or 1.0. @param {number} weight */
@@ -17,3 +24,5 @@ export const degrees = (x) => `${x.toFixed(x < 9.95 ? 1 : 0)}°`;
 /** Writes a sum as 52.31, 1234.5 or 1.23e5. @param {number} x not negative */
 export const sumText = (x) =>
   x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);
+/** Writes a share as 99.9%. Only all of it is 100.0%. @param {number} x from 0 to 1 */
+export const fineShareText = (x) => `${(x < 1 ? Math.min(100 * x, 99.9) : 100).toFixed(1)}%`;

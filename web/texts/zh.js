@@ -2,6 +2,7 @@
 
 import { first } from '../features/first/first.zh.js';
 import { story } from '../features/story/story.zh.js';
+import { shareText } from './numbers.js';
 
 /** @import { Strings } from './languages.js' */
 
@@ -27,6 +28,7 @@ export const strings = {
   other: 'English',
   title: 'Headlight：每个注意力头在看什么',
   percent,
+  fine: shareText,
 
   skip: '转到图形',
   models: '模型',
@@ -64,7 +66,7 @@ export const strings = {
     entryBefore: '上一个',
     entryAfter: '下一个',
     noTokens: '没有给出词元：用编号代替。拖放或粘贴词元的 JSON 列表即可命名。',
-    folderNothing: '没有可开关的：这个文件夹里没有模型。',
+    folderNothing: '没有可以关闭的头：这个文件夹里没有模型。',
     nothingToAsk: '这些权重在别处算出：没有模型就不能改动。',
     onlyRow: '文件只有权重：其中没有查询、键和值。',
     rowAbout: '整行之和为',
@@ -90,6 +92,8 @@ export const strings = {
       `这 ${n} 个文件都不是模型，也不含注意力权重（${names} …）。请选择 config.json 与 safetensors，或含权重的 npy、npz、safetensors、JSON。`,
     unknownFile: (name) =>
       `${name} 不是模型（safetensors、gguf、bin、pt），也不是 npy、npz 或 JSON。其他格式（onnx、h5、msgpack）不能读取：请用 save_pretrained(…, safe_serialization=True) 保存。`,
+    table: (name) => `${name} 是结果的表格，本页只保存这种表格。可以打开一个头的权重的 CSV：每个查询一行，每个键一列。`,
+    onnx: (name) => `${name} 是供其他程序使用的 ONNX 文件，本页不能打开：请把模型也存为 safetensors。`,
     unreadable: (name, why) => `无法读取 ${name}：${why}`,
     truncated: (name) => `${name} 不完整。请重新复制。`,
     notJson: (name, why) => `${name} 不是 JSON：${why}`,
@@ -124,9 +128,11 @@ export const strings = {
       `此模型（${family}）缺少 preprocessor_config.json，它说明声音如何准备。请添加这个文件；其他文件已保留。`,
     noSound: (name) => `这个浏览器读不了声音${name && ` ${name}`}。WAV 和 MP3 均可读取。`,
     shortSound: () => '这段声音太短：至少需要十分之一秒。',
-    noListener: () => '这是声音。请先打开能听的模型，例如 openai/whisper-tiny。',
+    noListener: () => '这是声音。请先打开用于声音的模型，例如 openai/whisper-tiny。',
     noPicture: (name) => `${name} 不是浏览器能读取的图片。PNG 和 JPEG 均可读取。`,
     noToken: (id, most) => `没有词元 ${id}：此模型的编号为 0 到 ${most}。`,
+    textMemory: (n, most) => `内存不足以计算 ${n} 个词元。约 ${most} 个词元可以：请缩短文本。`,
+    longText: (n, most) => `这需要所有头的权重，${n} 个词元的权重太多。此模型最多可用 ${most} 个词元。`,
     long: (n, most) => `文本有 ${n} 个字符：保留了前 ${most} 个。撤销可恢复原文。`,
   },
   themes: { light: '浅色', dark: '深色' },
@@ -155,7 +161,8 @@ export const strings = {
   other_with: '打开这个头时',
   other_before: '改动之前',
   other_pinned: '固定的那次运行',
-  follow: (token, now, other) => `${token}：${now}${other ? `，另一情形 ${other}` : ''}。跟踪它`,
+  follow: (token, now, other, rank) =>
+    `${token}：${now}${other ? `，另一情形 ${other}` : ''}${rank ? `，按概率排第 ${rank}，上方略去了更可能的词元` : ''}。跟踪它`,
   atTheEnd: ['这是全文末尾的猜测，不是', '之后的'],
 
   tokensIn: '输入的词元',
@@ -168,7 +175,7 @@ export const strings = {
   isPart: (x) => `乘以 ${x}`,
   offMeans: (last) => `它的输出设为零。${last ? '猜测在没有它的情况下算出' : '后面各层在没有它的情况下运行'}。`,
   rank: '排列各头',
-  sorts: { place: '按位置', effect: '按代价（逐个试）', uniform: '按确定程度' },
+  sorts: { place: '按编号', effect: '每层内按代价（逐个试）', uniform: '每层内按确定程度' },
   roleNames: {
     partner: '答案',
     induction: '归纳',
@@ -186,6 +193,12 @@ export const strings = {
     itself: '每个词元看自己',
     first: '主要看第一个词元',
     nearby: '看附近的词元',
+  },
+  givesWeight: (_, weight) => `：平均把 ${weight} 的权重给它`,
+  measuredOn: {
+    passages: '在重复两遍的随机词元上测得，所以与文字无关。',
+    text: '在这段文字上测得。',
+    folder: '来自文件夹。',
   },
   doesNot: '没有明显规律',
   usually: (role) => `通常：${role}；这里没有可找的`,
@@ -244,15 +257,15 @@ export const strings = {
   },
   looksAt: '看',
   how: '这个数是怎样得来的。',
-  howShort: '怎样得来？',
+  howShort: '计算过程',
   query: '查询',
   key: '键',
   product: 'q × k',
   softmax: 'softmax',
   value: '值',
   mixture: '混合',
-  inFull: '详细',
-  inShort: '简要',
+  inFull: '显示每一步',
+  inShort: '收起细节',
   queryText: ['', '要找什么'],
   numbers: (n) => `，${n} 个数`,
   keyText: ['', '凭什么被找到'],
@@ -280,6 +293,8 @@ export const strings = {
   writesNot: '这个头已关闭，输出为零：',
   writesOther: '取自固定的运行：这个头传给',
   adds: '给',
+  logit: 'logit',
+  readAlong: (token, ahead) => `沿一行读：“${token}”对${ahead ? '' : '前面'}每个词的关注有多少。每行之和为 1。`,
   guessAfter: ['，即', '之后的猜测'],
   cannot: ['看不到', '它在后面。', '它被遮住了。', '所有键都被遮住：什么也没读。'],
 
@@ -309,7 +324,7 @@ export const strings = {
     causal: '词元看自己和前面的词元。',
     none: '词元也看后面的词元。训练时并非如此。',
     own: '每个词元都看得到所有词元，与训练时相同。',
-    window: (n) => `词元看自己和前面 ${n} 个。`,
+    window: (n) => (n === 0 ? '词元只看自己。' : `词元看自己和前面 ${n} 个。`),
     brush: '用画笔遮住格子。',
   },
   in: '用于',
@@ -323,8 +338,7 @@ export const strings = {
   patched: '固定的运行',
   notPatched: '不替换',
   patchAbout: '这个头的输出取自固定的那次运行。',
-  moreChanges: '更多',
-  changes: '更多改动',
+  changes: '头和遮罩',
   reset: '恢复原样',
   share: '分享',
   save: '保存',
@@ -341,6 +355,7 @@ export const strings = {
   notPut: '浏览器不允许复制',
   notCopied: '链接在地址栏里',
   more: '更多',
+  links: ['文档', '源代码', '许可证'],
   close: '关闭',
   exports: {
     png: '图片 PNG',
@@ -352,6 +367,7 @@ export const strings = {
     mjs: 'JavaScript 程序',
     py: 'PyTorch 程序',
   },
+  mapExports: { headvis: 'HeadVis 文件夹 zip', csv: '各头数据 CSV', svg: '分布图 SVG' },
   allHeads: '所有头的表',
   withFigures: '带数值',
   sharp: (n) => `图片，每点 ${n} × ${n} 像素`,
@@ -370,6 +386,7 @@ export const strings = {
   train: {
     train: '训练',
     trainAbout: '在这里训练一个小模型，看它的头怎样形成。',
+    leave: '离开训练',
     tasks: names,
     models,
     inTraining: (task) => `${models[task]}，训练中`,

@@ -55,7 +55,7 @@ export function labelsAbove(label, size, cell) {
 }
 
 /** Left margin of a picture without labels on the left. It contains the line that marks unmatched rows. */
-const STEP_MARGIN = 12;
+const BARE_MARGIN = 12;
 /** Maximum width of a label. */
 const MAX_LABEL_WIDTH = 120;
 
@@ -83,7 +83,6 @@ const [MIN_WIDTH_FOR_ROLE, MIN_WIDTH_FOR_LINE] = [420, 560];
  * @param {boolean} room.full true if the upper half has cells, so that title and labels are above it
  * @param {number} [room.tallest] maximum height of the square of cells
  * @param {boolean} [room.bare] true if the picture has no name
- * @param {boolean} [room.stepped] true if each token has one label, to the right of the last cell of its row
  */
 export function pictureOf({
   width,
@@ -96,7 +95,6 @@ export function pictureOf({
   full,
   tallest = Infinity,
   bare = false,
-  stepped = false,
 }) {
   const [n, m] = [Math.max(tokens, 1), Math.max(keys, 1)];
   const above = full || (n <= MAX_UNTITLED_TOKENS && !bare);
@@ -110,11 +108,11 @@ export function pictureOf({
   for (let round = 0; round < 3; round++) {
     const size = labelSize(cell, most);
     const label = Math.min(widest(size), MAX_LABEL_WIDTH);
-    left = Math.ceil(stepped || cell < MIN_LABEL_CELL ? STEP_MARGIN : label + 10);
+    left = Math.ceil(cell < MIN_LABEL_CELL ? BARE_MARGIN : label + 10);
     const name = stacked && width >= MIN_WIDTH_FOR_ROLE ? TITLE_HEIGHT.lines * most : TITLE_HEIGHT.line;
     const labels = labelsAbove(label, size, cell);
     level = full && labels.level;
-    top = Math.ceil((above ? name : 0) + (full ? labels.rise : stepped ? 0 : size * 1.45));
+    top = Math.ceil((above ? name : 0) + (full ? labels.rise : size * 1.45));
     const right = full ? 0 : Math.min(beyond(size, Math.floor(cell)), MAX_LABEL_WIDTH);
     cell = Math.min((width - left - right) / m, (height - top) / n, largest);
   }

@@ -5,10 +5,10 @@ import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /**
- * name: the text for screen readers. more: other items in the same line. isHeading: the item is a heading of the items
- * after it.
+ * name: the text for screen readers. href: the address to which the item leads, instead of an act. more: other items
+ * in the same line. isHeading: the item is a heading of the items after it.
  * @typedef {{ key: string, label: ComponentChildren, name?: string, about?: ComponentChildren, chosen?: boolean,
- *   act?: () => void, more?: Item[], isHeading?: boolean, disabled?: boolean }} Item
+ *   act?: () => void, href?: string, more?: Item[], isHeading?: boolean, disabled?: boolean }} Item
  */
 
 /** @param {Element} element */
@@ -47,7 +47,16 @@ export function Menu({ label, name, items, className = '', up = false, right = f
     list[(at + step + list.length) % list.length].focus();
   };
   /** @param {Item} item */
-  const one = ({ key, label: text, name: spoken, about, chosen, act, disabled }) => (
+  const one = ({ key, label: text, href, ...item }) =>
+    href ? (
+      <a key={key} data-key={key} href={href} role="menuitem">
+        <span class="what">{text}</span>
+      </a>
+    ) : (
+      pressed({ key, label: text, ...item })
+    );
+  /** @param {Item} item */
+  const pressed = ({ key, label: text, name: spoken, about, chosen, act, disabled }) => (
     <button
       key={key}
       data-key={key}

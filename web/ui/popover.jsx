@@ -1,7 +1,6 @@
-// `Opens` is a button, labelled with a word or a symbol, that opens a popover. `More` is such a button with three
-// dots; on phones and tablets it opens the controls that are rarely used.
+// `Opens` is a button, labelled with a word or a symbol, that opens a popover. `More` is such a button with the name of
+// what it opens; on phones and tablets it opens the controls that are rarely used.
 
-import { useSession } from './context.js';
 import { useOpening } from './useOpening.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -28,11 +27,20 @@ export function Opens({ around, sign, name, look, children }) {
   );
 }
 
-/** @param {{ children: ComponentChildren }} props */
-export function More({ children }) {
-  const words = useSession().words.value;
+/** The name of what a button opens, with a chevron. @param {{ name: string }} props */
+export const Unfolds = ({ name }) => (
+  <span class="under">
+    {name}
+    <svg class="chevron" viewBox="0 0 10 6" aria-hidden="true">
+      <path d="M1 1l4 4 4-4" />
+    </svg>
+  </span>
+);
+
+/** @param {{ name: string, children: ComponentChildren }} props */
+export function More({ name, children }) {
   return (
-    <Opens around="seldom" sign="⋯" name={words.more} look="dots">
+    <Opens around="seldom" sign={<Unfolds name={name} />} name={name} look="opens">
       <div class="more">{children}</div>
     </Opens>
   );

@@ -4,7 +4,7 @@
 
 import { TRAINED } from '../store/runInput.js';
 import { OpenSources } from './openSources.js';
-import { RoleCache } from './run/headScores.js';
+import { RoleCache } from './run/roleMeasurement.js';
 import { RunCache } from './run/runCache.js';
 import * as table from './verbs/table.js';
 
@@ -57,6 +57,7 @@ export function createAnswerer({ load, fetchBeside, post, modelStore }) {
       await handler.answer(request, reply, context);
       post({ id, verb, done: true, dropped: reply.isCancelled() });
     } catch (error) {
+      if (reply.isCancelled()) return post({ id, verb, done: true, dropped: true });
       const { message, code, values } = /** @type {Error & { code?: string, values?: ProblemValue[] }} */ (error);
       post({ id, verb, error: message, code, values });
     }

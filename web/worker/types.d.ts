@@ -2,7 +2,7 @@
 
 import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.js';
 import type { OpenSources } from './openSources.js';
-import type { RoleCache } from './run/headScores.js';
+import type { RoleCache } from './run/roleMeasurement.js';
 import type { RunCache } from './run/runCache.js';
 import type { FetchFile, Hl, Source } from './sources/types.js';
 import type { Training } from './trainer/training.js';

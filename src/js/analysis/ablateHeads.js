@@ -57,7 +57,7 @@ const AT = {
  * @param {any} input of forward
  * @param {Metric} metric
  * @param {AblationOptions<P>} [options]
- * @returns {Promise<HeadAblation<P>>}
+ * @returns {Promise<HeadAblation<P>>} { value, parts: { decoder: { data, shape: [L, H] } } }
  */
 export async function ablateHeads(model, input, metric, options = {}) {
   const caller = 'ablateHeads';

@@ -11,6 +11,7 @@ export { findCircuit } from './findCircuit.js';
 export { fitJacobianLens } from './fitJacobianLens.js';
 export { writeHeadvis } from './headvis.js';
 export { readHeadvis } from './headvisReader.js';
+export { headRoles } from './headRoles.js';
 export { hiddenAngle } from './hiddenAngle.js';
 export { jacobianLens, mergeJacobianLenses } from './jacobianLens.js';
 export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.js';
@@ -81,15 +82,18 @@ export { tokenSimilarity } from './similarity.js';
  * @template {import('./patchGrid.js').GridPart} [P=import('./patchGrid.js').GridPart]
  * @typedef {import('./patchGrid.js').PatchGrid<P>} PatchGrid
  */
+/** @typedef {import('./headRoles.js').HeadRoleOptions} HeadRoleOptions */
+/** @typedef {import('./headRoles.js').NamedHeads} NamedHeads */
+/** @typedef {import('./headRoles.js').RoleMeasures} RoleMeasures */
 /** @typedef {import('./headScan.js').HeadDetails} HeadDetails */
 /** @typedef {import('./headScan.js').HeadMetrics} HeadMetrics */
-/** @typedef {import('./headScan.js').HeadRole} HeadRole */
 /** @typedef {import('./headScan.js').HeadRoles} HeadRoles */
 /** @typedef {import('./headScan.js').HeadScan} HeadScan */
 /** @typedef {import('./headScan.js').Histogram} Histogram */
 /** @typedef {import('./headScan.js').Sample} Sample */
 /** @typedef {import('./headScan.js').TokenWeight} TokenWeight */
 /** @typedef {import('./headvis.js').HeadvisNames} HeadvisNames */
+/** @typedef {import('./headvisRoles.js').RoleNames} RoleNames */
 /** @typedef {import('./headvisReader.js').HeadvisDetails} HeadvisDetails */
 /** @typedef {import('./headvisReader.js').HeadvisOptions} HeadvisOptions */
 /** @typedef {import('./headvisReader.js').HeadvisSample} HeadvisSample */
@@ -102,7 +106,9 @@ export { tokenSimilarity } from './similarity.js';
 /** @typedef {import('./patterns.js').HeadScores} HeadScores */
 /** @typedef {import('./runEdges.js').Contributions} Contributions */
 /** @typedef {import('./runEdges.js').Cut} Cut */
+/** @typedef {import('./runEdges.js').EdgeGraph} EdgeGraph */
 /** @typedef {import('./runEdges.js').RunEdgesOptions} RunEdgesOptions */
+/** @typedef {import('./roleRules.js').HeadRole} HeadRole */
 /** @typedef {import('./salience.js').SalienceModel} SalienceModel */
 /** @typedef {import('./salience.js').IntegratedSalience} IntegratedSalience */
 /** @typedef {import('./salience.js').SalienceMethod} SalienceMethod */

@@ -49,6 +49,17 @@ import { parameterName } from '../models/parameters.js';
 /** @typedef {{ captured: Readonly<Record<string, TensorLike>> }} Result the result of forward, with captured values */
 
 /**
+ * Refuses a value that is not a model, such as a forgotten argument.
+ * @param {string} caller
+ * @param {unknown} model
+ */
+export function requireModel(caller, model) {
+  const { options } = /** @type {{ options?: unknown }} */ (model ?? {});
+  if (options === null || typeof options !== 'object')
+    throw argumentError(caller, 'model', model, 'a model of hl.openModel or hl.transformer');
+}
+
+/**
  * @param {string} caller
  * @param {string} parameter
  * @param {TensorLike} value

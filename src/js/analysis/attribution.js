@@ -3,7 +3,7 @@
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { normsOutputs } from '../models/options.js';
-import { parametersOf, readCaptured, readIndex, scaleRows } from './arrays.js';
+import { parametersOf, readCaptured, readIndex, requireModel, scaleRows } from './arrays.js';
 import { headOf, normOf, statisticsOf } from './head.js';
 
 /** @import { Model, Numbers, Result } from './arrays.js' */
@@ -50,6 +50,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  */
 export function attribution(model, result, options) {
   const caller = 'attribution';
+  requireModel(caller, model);
   checkOptions(caller, options, ['label', 'against', 'token', 'batch']);
   const { layers, numHeads, mlp = 1, cross } = model.options;
   const head = headOf(caller, model);

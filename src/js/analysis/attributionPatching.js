@@ -2,6 +2,7 @@
 
 import { checkOptions, readBoolean } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
+import { requireModel } from './arrays.js';
 import {
   checkedFirst,
   checkGradient,
@@ -17,10 +18,12 @@ import { readSteps } from './steps.js';
 /** @import { Numbers } from './arrays.js' */
 /** @import { DifferentiableModel, Metric } from './pairs.js' */
 /** @import { Progress } from './steps.js' */
+/** @import { ValueName } from '../models/valueName.js' */
 
 /**
  * @typedef {object} AttributionPatchingOptions
- * @property {string} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query, key,
+ * @property {ValueName} [at] name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query,
+ *   key,
  *   value or the name of another value with one row for each token; or 'embed'
  * @property {boolean} [fix] recompute the softmax with the clean query or key (QK fix); only if `at` names queries or
  *   keys
@@ -71,6 +74,7 @@ const STREAM = /^(embed|blocks\.\*\.(in|out))$/;
 export async function attributionPatching(model, clean, corrupted, metric, options = {}) {
   const caller = 'attributionPatching';
   checkOptions(caller, options, ['at', 'fix', 'drop', 'exact', 'onProgress', 'signal']);
+  requireModel(caller, model);
   const steps = readSteps(caller, options);
   const place = readPlace(caller, model, options);
   checkGradient(caller, metric);

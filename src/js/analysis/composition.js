@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { parametersOf } from './arrays.js';
+import { parametersOf, requireModel } from './arrays.js';
 import { normOf } from './head.js';
 
 /** @import { Model } from './arrays.js' */
@@ -27,6 +27,7 @@ import { normOf } from './head.js';
  */
 export function composition(model, from, to) {
   const caller = 'composition';
+  requireModel(caller, model);
   const { layers, numHeads } = model.options;
   for (const [name, head] of /** @type {const} */ ([
     ['from', from],

@@ -4,7 +4,7 @@
 
 import { HeadlightError } from '../check/errors.js';
 import { parameterName } from '../models/parameters.js';
-import { parametersOf, scaleRows } from './arrays.js';
+import { parametersOf, requireModel, scaleRows } from './arrays.js';
 
 /** @import { Model, Numbers, Parameter } from './arrays.js' */
 
@@ -34,7 +34,9 @@ import { parametersOf, scaleRows } from './arrays.js';
  * @param {Model} model
  * @returns {Edges}
  */
-export function edgesOf(caller, { options }) {
+export function edgesOf(caller, model) {
+  requireModel(caller, model);
+  const { options } = model;
   const { layers, numHeads, kvHeads = numHeads, mlp = 1, normPlace = 'before', cross } = options;
   const refuse = (/** @type {string} */ cause) =>
     new HeadlightError('ARGUMENT', `${caller}: ${cause}, so that its parts do not add up in the residual stream`, {

@@ -3,6 +3,7 @@
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
+import { requireModel } from './arrays.js';
 import { CircuitSearch } from './circuitSearch.js';
 import { placesOf, RULES, sharesOf } from './edgeScores.js';
 import { edgesOf } from './edges.js';
@@ -74,6 +75,7 @@ const OPTIONS = ['share', 'cut', 'steps', 'rule', 'counts', 'refine', 'onProgres
  */
 export async function findCircuit(model, pairs, options = {}) {
   const caller = 'findCircuit';
+  requireModel(caller, model);
   checkOptions(caller, options, OPTIONS);
   const steps = readSteps(caller, options);
   const { share = 0.9, cut = 'corrupted', steps: count = 5, rule = 'right' } = options;

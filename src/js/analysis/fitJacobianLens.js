@@ -4,6 +4,7 @@
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
+import { requireModel } from './arrays.js';
 import { makeLens } from './jacobianLens.js';
 import { differentiated } from './pairs.js';
 import { readSteps } from './steps.js';
@@ -72,6 +73,7 @@ const [MAX_BYTES, MAX_BATCH] = [2 ** 28, 64];
  */
 export async function fitJacobianLens(model, sequences, options = {}) {
   const caller = 'fitJacobianLens';
+  requireModel(caller, model);
   const fit = readFit(caller, model, options);
   const { until = 0, onRun } = options;
   const steps = readSteps(caller, options);

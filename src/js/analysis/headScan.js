@@ -5,6 +5,7 @@ import { readNumber } from '../check/arguments.js';
 /** @import { Numbers } from './arrays.js' */
 /** @import { HeadSamples } from './headSamples.js' */
 /** @import { HeadSums } from './headSums.js' */
+/** @import { HeadRole } from './roleRules.js' */
 
 /**
  * A sequence that is shown for a head.
@@ -42,14 +43,16 @@ import { readNumber } from '../check/arguments.js';
  * @property {Numbers} induction the sum of the weights on tokens directly after earlier occurrences of the query's
  *   token, counting only weights that reach the threshold; NaN if no token occurs twice
  */
-/** @typedef {'previous' | 'self' | 'induction' | 'first' | 'duplicate'} HeadRole */
 /**
- * Measures of the roles of heads, each (L,H). holds: among the rows for which a role predicts a key, the share of rows
- * whose largest weight is on that key. The row of token 0 does not count.
+ * Measures of the roles of heads, each (L,H). headRoles names the roles by `mean` and `chance`, which RoleMeasures
+ * defines.
  * @typedef {object} HeadRoles
+ * @property {Record<HeadRole, Numbers>} mean
+ * @property {Record<HeadRole, Numbers>} chance
  * @property {Numbers} first the mean weight on token 0
  * @property {Numbers} duplicate the mean weight on earlier tokens that are equal to the query's token
- * @property {Record<HeadRole, Numbers>} holds
+ * @property {Record<Exclude<HeadRole, 'nearby'>, Numbers>} holds among the rows for which a role predicts a key, the
+ *   share of rows whose largest weight is on that key; the row of token 0 does not count
  */
 /**
  * @typedef {object} HeadScan

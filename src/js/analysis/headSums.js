@@ -2,24 +2,25 @@
 // allocate nothing per row.
 
 import { logarithmOf } from './logarithm.js';
+import { countRows, HEAD_ROLES, NEAR, noCounts } from './roleRules.js';
 
 /** @import { Numbers } from './arrays.js' */
-/** @import { HeadRole } from './headScan.js' */
+/** @import { Bounds, HeadRole } from './roleRules.js' */
 
 /**
  * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies contains the
- * index t·T + s of that key's weight, and `after` contains the index of the next key's weight. repeats: number of
- * queries with an earlier key of the same token.
- * @typedef {{ ids: Int32Array, after: Int32Array, copies: Int32Array, repeats: number }} Prepared
+ * index t·T + s of that key's weight, and `after` contains the index of the next key's weight. inductions and
+ * duplicates contain the indices that the rules of these roles predict. repeats: number of queries with an earlier key
+ * of the same token. equalsBefore: returns the earlier keys with the token of a query.
+ * @typedef {{ ids: Int32Array, after: Int32Array, copies: Int32Array, inductions: Int32Array, duplicates: Int32Array,
+ *   repeats: number, equalsBefore: (t: number) => ArrayLike<number> }} Prepared
  */
-/** The keys that a query t can see are from t − left to t + right. @typedef {{ left: number, right: number }} Bounds */
-
+/** The roles for which the rows are counted whose largest weight is on a key that the role predicts. */
+const HELD = /** @type {const} */ (['previous', 'itself', 'induction', 'first', 'duplicate']);
 /**
- * Attention patterns by which heads are classified. For each query t, a role defines the keys that a head with this
- * role attends to.
+ * Names of the sums of a head. `on` sums the weights on keys that the rule of a role predicts; `holds` counts the rows
+ * whose largest weight is on such a key.
  */
-export const ROLES = /** @type {const} */ (['previous', 'self', 'induction', 'first', 'duplicate']);
-/** Names of the sums of a head. The last sums count rows whose largest weight is on a key that a role predicts. */
 const SUMS = /** @type {const} */ ([
   'self',
   'previous',
@@ -29,7 +30,8 @@ const SUMS = /** @type {const} */ ([
   'induction',
   'first',
   'duplicate',
-  ...ROLES.map((role) => /** @type {const} */ (`holds ${role}`)),
+  ...HEAD_ROLES.map((role) => /** @type {const} */ (`on ${role}`)),
+  ...HELD.map((role) => /** @type {const} */ (`holds ${role}`)),
 ]);
 /** The index of each sum. */
 const AT = /** @type {Record<typeof SUMS[number], number>} */ (Object.fromEntries(SUMS.map((name, i) => [name, i])));
@@ -37,19 +39,32 @@ const AT = /** @type {Record<typeof SUMS[number], number>} */ (Object.fromEntrie
 /**
  * Finds the pairs of equal tokens of a sequence.
  * @param {Int32Array} ids (T)
- * @returns {Prepared} repeats: number of queries with an earlier key of the same token
+ * @returns {Prepared}
  */
 export function prepare(ids) {
   const length = ids.length;
-  /** @type {number[]} */
-  const copies = [];
-  let repeats = 0;
-  for (let t = 0; t < length; t++) {
-    const before = copies.length;
-    for (let s = 0; s < t; s++) if (ids[s] === ids[t]) copies.push(t * length + s);
-    if (copies.length > before) repeats++;
-  }
-  return { ids, copies: Int32Array.from(copies), after: Int32Array.from(copies, (at) => at + 1), repeats };
+  /** @type {number[][]} */
+  const equal = [];
+  /** The positions of each token so far, by id. @type {Map<number, number[]>} */
+  const places = new Map();
+  ids.forEach((id, t) => {
+    const known = places.get(id) ?? [];
+    equal.push(known.slice());
+    known.push(t);
+    places.set(id, known);
+  });
+  const indices = (/** @type {(s: number, t: number) => boolean} */ counts, step = 0) =>
+    Int32Array.from(equal.flatMap((keys, t) => keys.filter((s) => counts(s, t)).map((s) => t * length + s + step)));
+  const always = () => true;
+  return {
+    ids,
+    copies: indices(always),
+    after: indices(always, 1),
+    inductions: indices((s, t) => s + 1 < t, 1),
+    duplicates: indices((s) => s > 0),
+    repeats: equal.filter((keys) => keys.length > 0).length,
+    equalsBefore: (t) => equal[t],
+  };
 }
 
 /** Sums over the sequences so far, for all heads. */
@@ -61,20 +76,45 @@ export class HeadSums {
   #counts = { tokens: 0, sequences: 0, repeats: 0 };
   /** By layer: 1 if weights of the layer were added. */
   #known;
+  /** Visible keys of a query, by layer. @type {readonly Bounds[]} */
+  #bounds;
+  /** Rows of each role and sums of shares: see countRows. One entry for all layers with the same bounds. */
+  #expected;
 
-  /** @param {number} layers @param {number} heads @param {number} threshold least weight that counts for induction */
-  constructor(layers, heads, threshold) {
+  /**
+   * @param {number} heads of a layer
+   * @param {number} threshold least weight that counts for induction in the metrics
+   * @param {readonly Bounds[]} bounds visible keys of a query, by layer
+   */
+  constructor(heads, threshold, bounds) {
+    const layers = bounds.length;
     this.shape = [layers, heads];
     this.#threshold = threshold;
+    this.#bounds = bounds;
     this.#sums = new Float64Array(layers * heads * SUMS.length);
     this.#known = new Uint8Array(layers);
+    /** @type {Map<string, { bounds: Bounds, rows: Record<HeadRole, number>, shares: Record<HeadRole, number> }>} */
+    const groups = new Map();
+    this.#expected = bounds.map((own) => {
+      const key = `${own.left} ${own.right}`;
+      const group = groups.get(key) ?? { bounds: own, rows: noCounts(), shares: noCounts() };
+      groups.set(key, group);
+      return group;
+    });
   }
 
   /** Counts a sequence, once. The weights of each of its heads are then added with add(). @param {Prepared} sequence */
-  count({ ids, repeats }) {
+  count({ ids, repeats, equalsBefore }) {
     this.#counts.tokens += ids.length;
     this.#counts.sequences++;
     this.#counts.repeats += repeats;
+    for (const group of new Set(this.#expected)) {
+      const { rows, shares } = countRows(ids, equalsBefore, group.bounds);
+      for (const role of HEAD_ROLES) {
+        group.rows[role] += rows[role];
+        group.shares[role] += shares[role];
+      }
+    }
   }
 
   /**
@@ -84,18 +124,17 @@ export class HeadSums {
    * @param {Float32Array} weights
    * @param {number} start index of the first weight
    * @param {Prepared} sequence
-   * @param {Bounds} bounds
    * @returns {number} the largest weight; the weights of query 0 and of key 0 do not count
    */
-  add(layer, head, weights, start, sequence, bounds) {
+  add(layer, head, weights, start, sequence) {
     this.#known[layer] = 1;
     const to = (layer * this.shape[1] + head) * SUMS.length;
     this.#addCopies(to, weights, start, sequence);
-    return addRows(this.#sums, to, weights, start, sequence.ids, bounds);
+    return addRows(this.#sums, to, weights, start, sequence.ids, this.#bounds[layer]);
   }
 
   /** @param {number} to @param {Float32Array} weights @param {number} start @param {Prepared} sequence */
-  #addCopies(to, weights, start, { after, copies }) {
+  #addCopies(to, weights, start, { after, copies, inductions, duplicates }) {
     const threshold = this.#threshold;
     let [induction, duplicate] = [0, 0];
     for (let i = 0; i < copies.length; i++) {
@@ -105,18 +144,22 @@ export class HeadSums {
     }
     this.#sums[to + AT.induction] += induction;
     this.#sums[to + AT.duplicate] += duplicate;
+    this.#sums[to + AT['on induction']] += sumAt(weights, start, inductions);
+    this.#sums[to + AT['on duplicate']] += sumAt(weights, start, duplicates);
   }
 
   /**
    * Computes a measure of every head in float32.
-   * @param {(sum: (name: typeof SUMS[number]) => number) => number} measure computes it from the sums of a head
+   * @param {(sum: (name: typeof SUMS[number]) => number, layer: number) => number} measure computes it from the sums of
+   *   a head
    * @returns {Numbers} (L,H)
    */
   #measure(measure) {
     const [layers, heads] = this.shape;
-    const data = Float32Array.from({ length: layers * heads }, (_, i) =>
-      this.#known[Math.floor(i / heads)] ? measure((name) => this.#sums[i * SUMS.length + AT[name]]) : Number.NaN,
-    );
+    const data = Float32Array.from({ length: layers * heads }, (_, i) => {
+      const layer = Math.floor(i / heads);
+      return this.#known[layer] ? measure((name) => this.#sums[i * SUMS.length + AT[name]], layer) : Number.NaN;
+    });
     return { data, shape: [layers, heads] };
   }
 
@@ -133,19 +176,39 @@ export class HeadSums {
     };
   }
 
+  /** Returns the measures by which headRoles names the roles of heads. */
+  roleMeasures() {
+    const all = (/** @type {(role: HeadRole) => Numbers} */ of) =>
+      /** @type {Record<HeadRole, Numbers>} */ (Object.fromEntries(HEAD_ROLES.map((role) => [role, of(role)])));
+    return {
+      mean: all((role) => this.#measure((sum, layer) => sum(`on ${role}`) / this.#expected[layer].rows[role])),
+      chance: all((role) =>
+        this.#measure((_, layer) => this.#expected[layer].shares[role] / this.#expected[layer].rows[role]),
+      ),
+    };
+  }
+
   /** Returns the roles of HeadScan. */
   roles() {
     const { tokens, sequences, repeats } = this.#counts;
     const rows = tokens - sequences;
-    const counts = { previous: rows, self: rows, induction: repeats, first: rows, duplicate: repeats };
+    const counts = { previous: rows, itself: rows, induction: repeats, first: rows, duplicate: repeats };
     return {
+      ...this.roleMeasures(),
       first: this.#measure((sum) => sum('first') / rows),
       duplicate: this.#measure((sum) => sum('duplicate') / repeats),
-      holds: /** @type {Record<HeadRole, Numbers>} */ (
-        Object.fromEntries(ROLES.map((role) => [role, this.#measure((sum) => sum(`holds ${role}`) / counts[role])]))
+      holds: /** @type {Record<Exclude<HeadRole, 'nearby'>, Numbers>} */ (
+        Object.fromEntries(HELD.map((role) => [role, this.#measure((sum) => sum(`holds ${role}`) / counts[role])]))
       ),
     };
   }
+}
+
+/** @param {Float32Array} weights @param {number} start @param {Int32Array} indices */
+function sumAt(weights, start, indices) {
+  let sum = 0;
+  for (let i = 0; i < indices.length; i++) sum += weights[start + indices[i]];
+  return sum;
 }
 
 /**
@@ -162,7 +225,10 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
   const length = ids.length;
   // These declarations are not destructured, because that would take longer than the rest of the loop.
   let own = 0;
+  let itself = 0;
+  let near = 0;
   let previous = 0;
+  let directly = 0;
   let first = 0;
   let entropy = 0;
   let distance = 0;
@@ -185,6 +251,7 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
         entropy -= w * logarithmOf(bits[row + s]);
         distance += w * d;
         square += w * d * d;
+        if (d < NEAR) near += w;
       }
     }
     const w = weights[row];
@@ -194,7 +261,13 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
       distance += w * t;
       square += w * t * t;
     }
-    if (t === 0) continue;
+    if (t === 0) {
+      // Row 0 does not count for roles.
+      near = 0;
+      continue;
+    }
+    itself += weights[row + t];
+    if (t > 1) directly += weights[row + t - 1];
     if (largest > max) max = largest;
     previous += weights[row + t - 1];
     first += w;
@@ -202,6 +275,10 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
     if (key >= 0) addRoles(sums, to, ids, t, key);
   }
   sums[to + AT.self] += own;
+  sums[to + AT['on itself']] += itself;
+  sums[to + AT['on previous']] += directly;
+  sums[to + AT['on nearby']] += near;
+  sums[to + AT['on first']] += first;
   sums[to + AT.previous] += previous;
   sums[to + AT.entropy] += entropy;
   sums[to + AT.distance] += distance;
@@ -220,7 +297,7 @@ function addRows(sums, to, weights, start, ids, { left, right }) {
  */
 function addRoles(sums, to, ids, t, key) {
   if (key === t - 1) sums[to + AT['holds previous']]++;
-  if (key === t) sums[to + AT['holds self']]++;
+  if (key === t) sums[to + AT['holds itself']]++;
   if (key === 0) sums[to + AT['holds first']]++;
   if (key > 0 && key <= t && ids[key - 1] === ids[t]) sums[to + AT['holds induction']]++;
   if (key < t && ids[key] === ids[t]) sums[to + AT['holds duplicate']]++;

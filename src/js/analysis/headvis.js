@@ -2,15 +2,19 @@
 
 import { checkOptions } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
+import { headRoles } from './headRoles.js';
 import { tablesOf } from './headScan.js';
+import { ROLES_FILE, rolesJson } from './headvisRoles.js';
 
 /** @import { Numbers } from './arrays.js' */
 /** @import { HeadDetails, HeadScan, Histogram, Sample } from './headScan.js' */
+/** @import { RoleNames } from './headvisRoles.js' */
 
 /**
  * @typedef {object} HeadvisNames
  * @property {string} model name of the model
  * @property {string} dataset name of the set of texts
+ * @property {RoleNames} [roles] names of the roles and their weights; default: by the measures of the scan
  */
 
 const CALLER = 'writeHeadvis';
@@ -34,17 +38,18 @@ const allRounded = (values) => Array.from(values, (x) => Number(rounded(x)));
 
 /**
  * Returns the files of an atlas of heads for HeadVis, by name: config.json, scatter_data.json, and one file in heads/
- * for each head. The HeadVis page reads them from its folder data/. Layers without attention are left out.
+ * for each head. The HeadVis page reads them from its folder data/. Layers without attention are left out. roles.json
+ * has the roles of the heads, which only readHeadvis reads.
  *
  * @param {HeadScan} scan
  * @param {HeadvisNames} names
  * @returns {Record<string, Uint8Array<ArrayBuffer>>}
  */
 export function writeHeadvis(scan, names) {
-  checkOptions(CALLER, names, ['model', 'dataset']);
+  checkOptions(CALLER, names, ['model', 'dataset', 'roles']);
   for (const name of /** @type {const} */ (['model', 'dataset']))
     if (typeof names[name] !== 'string') throw argumentError(CALLER, name, names[name], 'a name');
-  if (typeof scan?.head !== 'function' || !scan.metrics || !scan.maxima || !scan.edges)
+  if (typeof scan?.head !== 'function' || !scan.metrics || !scan.maxima || !scan.edges || !scan.roles)
     throw argumentError(CALLER, 'scan', scan, 'a result of scanHeads');
   const [layers, count] = scan.metrics.entropy.shape;
   const heads = Array.from({ length: layers * count }, (_, i) => [Math.floor(i / count), i % count]).filter(
@@ -55,6 +60,7 @@ export function writeHeadvis(scan, names) {
   return {
     'config.json': json(configOf(scan, names, heads)),
     'scatter_data.json': json(heads.map(([layer, head]) => measuresOf(scan, layer, head))),
+    [ROLES_FILE]: json(rolesJson(names.roles ?? headRoles(scan.roles), scan.roles, heads, rounded)),
     'server_config.json': json({}),
     'attributions/manifest.json': json({}),
     ...Object.fromEntries(
@@ -76,6 +82,7 @@ function configOf({ metrics, maxima, edges, longest }, { model, dataset }, heads
     metrics: Object.values(METRICS).map(([name]) => name),
     metric_descriptions: Object.fromEntries(Object.values(METRICS)),
     head_data_pattern: 'L{layer}H{head}.json',
+    roles_file: ROLES_FILE,
     has_umap: false,
     umap_heads: [],
     custom_plots: [

@@ -5,10 +5,12 @@ import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { tablesOf } from './headScan.js';
 import { METRICS } from './headvis.js';
 import { wrongFile, wrongValue } from './headvisErrors.js';
+import { ROLES_FILE, readRoles } from './headvisRoles.js';
 
 /** @import { ModelFiles, OpenPath } from '../models/checkpoint/files.js' */
 /** @import { Numbers } from './arrays.js' */
 /** @import { Head } from './composition.js' */
+/** @import { NamedHeads } from './headRoles.js' */
 /** @import { HeadDetails, HeadMetrics, Histogram, Sample, TokenWeight } from './headScan.js' */
 
 /** @typedef {{ signal?: AbortSignal }} HeadvisOptions */
@@ -26,6 +28,7 @@ import { wrongFile, wrongValue } from './headvisErrors.js';
  * @property {Head[]} heads heads that have files
  * @property {HeadMetrics & Record<string, Numbers>} metrics (L,H), NaN where a number is missing; a column that this
  *   module does not know is under its name in the file
+ * @property {NamedHeads} [roles] the roles of the heads; missing if another program wrote the files
  * @property {number[]} skipped always empty
  * @property {Record<string, any>} config contents of config.json
  * @property {(layer: number, head: number) => Promise<HeadvisDetails>} head reads the file of a head
@@ -74,12 +77,14 @@ export async function readTree(files, options = {}, openPath) {
       head: integerOf(CONFIG, `${name}[1]`, head, 0, count - 1),
     };
   });
+  const [roles] = config.roles_file === ROLES_FILE ? await tree.read('', [ROLES_FILE]) : [];
   const fileOf = readPattern(config.head_data_pattern ?? 'L{layer}H{head}.json');
   return {
     model: String(config.model_name ?? ''),
     dataset: String(config.dataset_name ?? ''),
     heads,
     metrics: readMetrics(listOf(SCATTER, 'it', scatter), layers, count),
+    ...(roles !== undefined && { roles: readRoles(roles, layers, count) }),
     skipped: [],
     config,
     async head(layer, head) {

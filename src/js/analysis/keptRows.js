@@ -1,7 +1,7 @@
 // Keeps the weights of those sequences of a head that have the largest sort keys. Keeps only the largest weights of
 // each row.
 
-/** @import { Bounds } from './headSums.js' */
+/** @import { Bounds } from './roleRules.js' */
 
 /**
  * Kept weights of a sequence: indices t·T + s in ascending order, and values.

@@ -19,7 +19,7 @@ import { quote } from '../check/quote.js';
 const CALLER = 'knockOut';
 /**
  * First and last part of the names of scores. The number of the block is between them.
- * @type {Record<AttentionPart, [string, string]>}
+ * @type {Record<AttentionPart, [stack: 'blocks' | 'encoder.blocks', value: 'scores' | 'cross.scores']>}
  */
 const AT = { encoder: ['encoder.blocks', 'scores'], decoder: ['blocks', 'scores'], cross: ['blocks', 'cross.scores'] };
 
@@ -58,7 +58,7 @@ export function knockOut(pairs, options) {
   const [stack, name] = AT[part];
   return (layers ?? ['*']).flatMap((layer) =>
     [...hidden].map(([token, data]) => ({
-      at: `${stack}.${layer}.${name}`,
+      at: /** @type {Edit['at']} */ (`${stack}.${layer}.${name}`),
       ...(heads && { head: heads }),
       token,
       add: { data, shape: [length] },

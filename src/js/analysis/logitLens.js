@@ -2,7 +2,7 @@
 
 import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
-import { readCaptured, readIndex } from './arrays.js';
+import { readCaptured, readIndex, requireModel } from './arrays.js';
 import { headOf, normOf, statisticsOf } from './head.js';
 
 /** @import { Model, Result } from './arrays.js' */
@@ -36,6 +36,7 @@ import { headOf, normOf, statisticsOf } from './head.js';
  * @returns {LensLayer[]} the embedding, then every block
  */
 export function logitLens(model, result, options = {}) {
+  requireModel('logitLens', model);
   const names = ['embed', ...Array.from({ length: model.options.layers }, (_, l) => `blocks.${l}.out`)];
   const stages = names.map((at) => ({ at, transport: (/** @type {Float64Array} */ x) => x }));
   return readStages('logitLens', model, result, ['embed', 'blocks.*.out'], stages, options);
@@ -58,6 +59,7 @@ export function logitLens(model, result, options = {}) {
  * @returns {LensLayer[]}
  */
 export function readStages(caller, model, result, needed, stages, options) {
+  requireModel(caller, model);
   checkOptions(caller, options, ['token', 'batch', 'top', 'labels']);
   const { batch = 0, top = 5, labels = [] } = options;
   const given = options.token ?? (model.options.head === 'pooled' ? 0 : -1);

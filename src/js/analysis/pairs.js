@@ -9,13 +9,14 @@ import { readTensorLike } from '../check/tensorlike.js';
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { Model, Numbers, Parameter, Result } from './arrays.js' */
 
+/** The name of a value. Each kind of model has a type for its names. @typedef {any} AnyName */
 /** @typedef {Result & { logits?: Parameter | undefined, dispose(): void }} PatchedResult */
 /**
- * @typedef {Model & { forward(input: any, options: { capture?: string[], edit?: PatchEdit[] }): PatchedResult }}
+ * @typedef {Model & { forward(input: any, options: { capture?: AnyName[], edit?: PatchEdit[] }): PatchedResult }}
  *   PatchedModel
  */
 /**
- * @typedef {{ at: string, head?: number, token?: number, set?: 'zero' | 'mean' | TensorLike, add?: TensorLike,
+ * @typedef {{ at: AnyName, head?: number, token?: number, set?: 'zero' | 'mean' | TensorLike, add?: TensorLike,
  *   change?: (value: Numbers, name: string) => Numbers | void }} PatchEdit
  */
 /**
@@ -25,7 +26,8 @@ import { readTensorLike } from '../check/tensorlike.js';
  * @typedef {{ (result: any): number, gradient?: (result: any) => Numbers }} Metric
  */
 /**
- * @typedef {{ of: Metric | Readonly<Record<string, TensorLike>>, at: string[], edit?: PatchEdit[], straight?: number }}
+ * @typedef {{ of: Metric | Readonly<Record<string, TensorLike>>, at: AnyName[], edit?: PatchEdit[], straight?: number
+ *   }}
  *   GradientOptions
  */
 /**

@@ -9,10 +9,12 @@ import { readSteps } from './steps.js';
 
 /** @import { Numbers, Result } from './arrays.js' */
 /** @import { Metric, PatchedModel } from './pairs.js' */
+/** @import { ValueName } from '../models/valueName.js' */
 
 /**
  * @typedef {object} PatchOptions
- * @property {string} at the name of the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp'
+ * @property {ValueName} at the name of the patched value, in every block: 'blocks.*.heads', 'blocks.*.out',
+ *   'blocks.*.mlp'
  *   …; or 'embed'; in an encoder 'encoder.blocks.*.heads' …, 'encoder.embed'
  * @property {'head' | 'token'} [each] what one run patches; default 'head' for values with heads, otherwise 'token'
  * @property {(progress: PatchProgress) => unknown} [onProgress] a promise is awaited; if it rejects, patch rejects

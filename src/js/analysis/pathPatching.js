@@ -8,11 +8,11 @@ import { isBefore, readReceivers, readSenders } from './paths.js';
 
 /** @import { Model, Numbers } from './arrays.js' */
 /** @import { Head } from './composition.js' */
-/** @import { Metric, PatchedResult, PatchEdit } from './pairs.js' */
+/** @import { AnyName, Metric, PatchedResult, PatchEdit } from './pairs.js' */
 /** @import { Receiver } from './paths.js' */
 
 /**
- * @typedef {Model & { forward(input: any, options: { capture: string[], edit: PatchEdit[], last: boolean }):
+ * @typedef {Model & { forward(input: any, options: { capture: AnyName[], edit: PatchEdit[], last: boolean }):
  *   PatchedResult }} PathModel
  */
 /**

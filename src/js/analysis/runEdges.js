@@ -15,6 +15,7 @@ import { readSteps } from './steps.js';
 /** @import { Edges, Node } from './edges.js' */
 /** @import { PatchedModel, PatchedResult, PatchEdit } from './pairs.js' */
 /** @import { Progress } from './steps.js' */
+/** @import { ValueName } from '../models/valueName.js' */
 
 /**
  * The mean contribution of each source over all tokens of some sequences.
@@ -25,7 +26,11 @@ import { readSteps } from './steps.js';
  * number of tokens, or its mean contribution.
  * @typedef {'zero' | { run: any } | { mean: Contributions }} Cut
  */
-/** @typedef {{ cut?: Cut, capture?: readonly string[] }} RunEdgesOptions cut: default 'zero' */
+/**
+ * All connections of a model. edges: (U,V) for U sources and V targets, 1 where a source can reach a target.
+ * @typedef {{ sources: Node[], targets: Node[], edges: Numbers }} EdgeGraph
+ */
+/** @typedef {{ cut?: Cut, capture?: readonly ValueName[] }} RunEdgesOptions cut: default 'zero' */
 /**
  * The values (T,C) of cut edges. rows: by the index of the source; streams: by the index of the target, the input of
  * the target if all its edges are cut, which is the sum of the rows and of the biases of attention.
@@ -36,7 +41,7 @@ import { readSteps } from './steps.js';
  * Returns the graph of a model: sources add to the residual stream, targets read from it. edges (U,V): 1 if there is an
  * edge.
  * @param {Model} model a decoder with norms before attention and feed-forward
- * @returns {{ sources: Node[], targets: Node[], edges: Numbers }}
+ * @returns {EdgeGraph}
  */
 export function edgeGraph(model) {
   const { sources, targets, before } = edgesOf('edgeGraph', model);

@@ -4,19 +4,21 @@
 import { checkOptions, readNumber, readSignal } from '../check/arguments.js';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.js';
 import { formatShape } from '../check/shape.js';
-import { readCaptured } from './arrays.js';
+import { readCaptured, requireModel } from './arrays.js';
 import { HeadSamples } from './headSamples.js';
 import { headScanOf } from './headScan.js';
 import { HeadSums, prepare } from './headSums.js';
 import { RowSelector } from './keptRows.js';
+import { boundsOf } from './roleRules.js';
 import { batchesOf, layerGroups } from './scanBatches.js';
 import { readSequences } from './sequences.js';
 import { tokenNames } from './tokenNames.js';
 
 /** @import { ModelOptions, Result } from './arrays.js' */
 /** @import { HeadScan } from './headScan.js' */
-/** @import { Bounds, Prepared } from './headSums.js' */
+/** @import { Prepared } from './headSums.js' */
 /** @import { Rows } from './keptRows.js' */
+/** @import { Bounds } from './roleRules.js' */
 /** @import { Batch } from './scanBatches.js' */
 /** @import { NamedModel } from './tokenNames.js' */
 
@@ -27,7 +29,7 @@ import { tokenNames } from './tokenNames.js';
  */
 /**
  * @typedef {NamedModel & { options: ScannedOptions,
- *   forward(input: any, options: { capture: string[], last: true }): Result & { dispose(): void } }} ScannedModel
+ *   forward(input: any, options: { capture: any[], last: true }): Result & { dispose(): void } }} ScannedModel
  */
 /**
  * @typedef {object} ScanOptions
@@ -57,8 +59,6 @@ import { tokenNames } from './tokenNames.js';
 const CALLER = 'scanHeads';
 const NUMBERS = ['intervals', 'samples', 'top', 'keep', 'least', 'threshold', 'warmup', 'seed', 'batch'];
 const MAX_INTERVALS = 1024;
-/** Larger than every distance between tokens. */
-const UNBOUNDED = 2 ** 30;
 /** Maximum bytes of the weights from which samples are drawn, if each row keeps as many weights as it may. */
 const MAX_SPARE_BYTES = 2 ** 27;
 
@@ -72,6 +72,7 @@ const MAX_SPARE_BYTES = 2 ** 27;
  * @returns {Promise<HeadScan>}
  */
 export async function scanHeads(model, sequences, options = {}) {
+  requireModel(CALLER, model);
   checkOptions(CALLER, options, [...NUMBERS, 'names', 'onProgress', 'signal']);
   const sizes = readSizes(options);
   const signal = readSignal(CALLER, options.signal);
@@ -159,13 +160,13 @@ class Scan {
     this.#ids = ids;
     this.#whole = whole;
     this.#sizes = { ...sizes, warmup };
-    this.#sums = new HeadSums(layers, heads, sizes.threshold);
     this.#selector = new RowSelector(keep, sizes.least);
     this.#samples = new HeadSamples(
       { count: ids.length, layers, heads, ...this.#sizes },
       Math.min(Math.max(spare, intervals * samples), intervals * (3 * samples + 3)),
     );
-    this.#bounds = Array.from({ length: layers }, (_, l) => boundsOf(model.options, l));
+    this.#bounds = boundsOf(model.options);
+    this.#sums = new HeadSums(heads, sizes.threshold, this.#bounds);
     const skipped = ids.flatMap(({ length }, n) => (length < 2 ? [n] : []));
     this.#state = { sums: this.#sums, samples: this.#samples, ids, skipped, nameOf };
   }
@@ -203,7 +204,7 @@ class Scan {
     for (const sequence of prepared.values()) this.#sums.count(sequence);
     return (n, layer, head, weights, start) => {
       const [sequence, bounds] = [/** @type {Prepared} */ (prepared.get(n)), this.#bounds[layer]];
-      const max = this.#sums.add(layer, head, weights, start, sequence, bounds);
+      const max = this.#sums.add(layer, head, weights, start, sequence);
       this.#samples.add(n, this.#indexOf(layer, head), max, () =>
         this.#selector.select(weights, start, sequence.ids.length, bounds),
       );
@@ -254,11 +255,4 @@ class Scan {
       }
     }
   }
-}
-
-/** @param {ScannedOptions} options @param {number} layer @returns {Bounds} */
-function boundsOf({ causal = true, window }, layer) {
-  const width = window?.[layer] ?? null;
-  const left = width === null ? UNBOUNDED : causal ? width - 1 : Math.floor(width / 2);
-  return { left, right: causal ? 0 : left };
 }

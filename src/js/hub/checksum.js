@@ -1,7 +1,7 @@
 // Compares the hash of a whole file with the expected hash. Bytes that arrive in order are hashed immediately. Other
 // bytes are read again at the end.
 
-/** @import { Hash, HubPlatform } from './types.js' */
+/** @import { Hash, HashName, HubPlatform } from './types.js' */
 
 /** Number of bytes that are read at once. */
 const PIECE = 2 ** 22;
@@ -17,14 +17,24 @@ export class Checksum {
   #digest;
   /** @type {Hash | undefined} */
   #hash;
+  /** Bytes that are hashed before those of the file. */
+  #prefix;
   #at = 0;
 
-  /** @param {number} size @param {string} expected sha256 @param {HubPlatform} platform */
-  constructor(size, expected, { sha256, digest }) {
+  /**
+   * @param {number} size
+   * @param {string} expected sha256 of the file, or sha1 as Git computes it, which includes the size
+   * @param {HubPlatform} platform
+   */
+  constructor(size, expected, { hash, digest }) {
     this.#size = size;
     this.#expected = expected;
+    this.name = /** @type {HashName} */ (expected.length === 40 ? 'sha1' : 'sha256');
+    this.#prefix = new TextEncoder().encode(this.name === 'sha1' ? `blob ${size}\0` : '');
     this.#digest = size <= MAX_BUFFER ? digest : undefined;
-    if (!this.#digest) this.#hash = sha256();
+    if (this.#digest) return;
+    this.#hash = hash(this.name);
+    this.#hash.update(this.#prefix);
   }
 
   /** @param {number} at @param {Uint8Array} bytes */
@@ -45,9 +55,11 @@ export class Checksum {
    */
   async matches(read) {
     if (this.#digest) {
-      const bytes = new Uint8Array(this.#size);
-      await read(0, bytes);
-      return (await this.#digest(bytes)) === this.#expected;
+      const first = this.#prefix.length;
+      const bytes = new Uint8Array(first + this.#size);
+      bytes.set(this.#prefix);
+      await read(0, bytes.subarray(first));
+      return (await this.#digest(this.name, bytes)) === this.#expected;
     }
     const hash = /** @type {Hash} */ (this.#hash);
     const piece = new Uint8Array(Math.min(PIECE, this.#size - this.#at));

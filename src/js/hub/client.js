@@ -9,8 +9,9 @@ import { hubError, limited, refusal, unreachable } from './refusals.js';
 /** @import { HubError } from './types.js' */
 
 const MAX_REDIRECTS = 10;
-/** Milliseconds without a byte after which a connection counts as broken. */
+/** Milliseconds of waiting for MIN_BYTES after which a connection counts as broken. */
 const MAX_SILENCE = 60_000;
+const MIN_BYTES = 1024;
 /** Attempts without any progress before an error is thrown. */
 const MAX_ATTEMPTS = 5;
 /** Seconds before the first repeated attempt, after a failure or after a rate limit. Later waits double each time. */
@@ -87,13 +88,16 @@ export class Client {
 
   /** @param {string} location @param {string} from @param {string} [path] */
   #target(location, from, path) {
+    let reason = 'something that is not a web address';
     try {
       const url = new URL(location, from);
-      if (/^https?:$/.test(url.protocol)) return url.href;
+      const hasPassword = url.username !== '' || url.password !== '';
+      if (hasPassword) reason = 'an address with a user name or a password';
+      else if (/^https?:$/.test(url.protocol)) return url.href;
     } catch {
       // The error is thrown below.
     }
-    throw unreachable(this.place, 'a redirect to something that is not a web address', path);
+    throw unreachable(this.place, `a redirect to ${reason}`, path);
   }
 
   /**
@@ -151,14 +155,16 @@ export class Client {
   async wait(seconds) {
     this.throwIfClosed();
     const { signal } = this.#closed;
-    await new Promise((resolve) => {
-      const timer = setTimeout(resolve, seconds * 1000);
-      const stop = () => {
-        clearTimeout(timer);
-        resolve(undefined);
-      };
+    /** @type {() => void} */
+    let stop = () => {};
+    const stopped = new Promise((resolve) => {
+      stop = () => resolve(undefined);
       signal.addEventListener('abort', stop, { once: true });
     });
+    const timer = setTimeout(stop, seconds * 1000);
+    await stopped;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
     this.throwIfClosed();
   }
 
@@ -181,11 +187,12 @@ function secondsOf(headers) {
 }
 
 /** @param {string} text @param {Place} place */
-function parse(text, { caller, endpoint }) {
+function parse(text, place) {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    throw hubError(caller, 'server', `${endpoint} does not send JSON: it is not the Hub or a mirror`, { cause });
+  } catch {
+    // The message of the cause would repeat text of the server, which may contain the token.
+    throw hubError(place, 'server', `${place.endpoint} does not send JSON: it is not the Hub or a mirror`);
   }
 }
 
@@ -218,13 +225,18 @@ export class Patience {
   }
 }
 
-/** A request and its response. The body is read in chunks. Reading fails if no byte arrives for MAX_SILENCE. */
+/**
+ * A request and its response. The body is read in chunks. Reading fails if fewer than MIN_BYTES arrive in MAX_SILENCE.
+ */
 export class Exchange {
   #client;
   #path;
   #stop = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** Milliseconds that were spent waiting for #bytes, the bytes since MIN_BYTES were complete. */
+  #waited = 0;
+  #bytes = 0;
   /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
   #reader;
   /** @type {any} */
@@ -245,12 +257,15 @@ export class Exchange {
     const redirect = this.#client.follow ? 'follow' : 'manual';
     this.response = await this.#limited(fetch(url, { ...options, redirect, headers, signal: this.#stop.signal }));
     this.url = this.response.url || url;
+    this.#waited = 0;
   }
 
   /** Reads the next bytes of the body. @returns {Promise<Uint8Array | undefined>} */
   async next() {
     this.#reader ??= this.response.body?.getReader();
     const { done, value } = (await this.#limited(this.#reader?.read())) ?? { done: true };
+    this.#bytes += value?.length ?? 0;
+    if (this.#bytes >= MIN_BYTES) [this.#waited, this.#bytes] = [0, 0];
     return done ? undefined : value;
   }
 
@@ -261,8 +276,8 @@ export class Exchange {
     let size = 0;
     for (let part = await this.next(); part; part = await this.next()) {
       size += part.length;
-      const { caller, endpoint } = this.#client.place;
-      if (size > most) throw hubError(caller, 'server', `${endpoint} sends a list of more than ${most} bytes`);
+      const { place } = this.#client;
+      if (size > most) throw hubError(place, 'server', `${place.endpoint} sends a list of more than ${most} bytes`);
       parts.push(/** @type {Uint8Array<ArrayBuffer>} */ (part));
     }
     return new Blob(parts).text();
@@ -275,14 +290,16 @@ export class Exchange {
   }
 
   /**
-   * Waits for a promise, but at most MAX_SILENCE.
+   * Waits for a promise, but not longer than MAX_SILENCE after the last MIN_BYTES.
    * @template T
    * @param {Promise<T> | undefined} pending
    * @returns {Promise<T | undefined>}
    */
   async #limited(pending) {
-    const silence = () => this.#stop.abort(new Error(`no byte arrived for ${MAX_SILENCE / 1000} seconds`));
-    this.#timer = setTimeout(silence, MAX_SILENCE);
+    const what = this.#bytes > 0 ? `only ${this.#bytes} bytes` : 'no byte';
+    const silence = () => this.#stop.abort(new Error(`${what} arrived in ${MAX_SILENCE / 1000} seconds`));
+    const begin = performance.now();
+    this.#timer = setTimeout(silence, Math.max(MAX_SILENCE - this.#waited, 0));
     try {
       return await pending;
     } catch (cause) {
@@ -291,6 +308,7 @@ export class Exchange {
       throw new Temporary('network', unreachable(this.#client.place, cause, this.#path));
     } finally {
       clearTimeout(this.#timer);
+      this.#waited += performance.now() - begin;
     }
   }
 }

@@ -182,7 +182,11 @@ export class HubFile {
     await this.#stop();
     if (this.#checksum && !(await this.#checksum.matches((at, target) => this.#store.read(at, target)))) {
       await this.#store.discard();
-      throw changed(this.#remote.place, this.#remote.path, 'its sha256 is not the one that the Hub lists');
+      throw changed(
+        this.#remote.place,
+        this.#remote.path,
+        `its ${this.#checksum.name} is not the one that the Hub lists`,
+      );
     }
     this.#checksum = undefined;
     await this.#store.finish();

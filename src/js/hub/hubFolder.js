@@ -42,7 +42,7 @@ export async function openHub(caller, address, options, platform, signal) {
       throw argumentError(caller, /** @type {string} */ (parameter), other, `${one}, as in the address`);
   const wanted = revision ?? settings.revision ?? DEFAULT_REVISION;
   const { endpoint, token } = settings;
-  const place = { caller, endpoint, id, revision: wanted, hasToken: token !== undefined };
+  const place = { caller, endpoint, id, revision: wanted, token };
   const client = new Client(place, { ...settings, signal, follow: platform.follow });
   try {
     const opened = settings.cache === false ? undefined : await platform.openCache(caller, settings.cache);
@@ -175,8 +175,7 @@ class HubFolder {
       remote.stream = () => {
         throw notCached(client.place, cache?.name, entry.path);
       };
-    const sha256 = entry.hash?.length === 64 ? entry.hash : undefined;
-    const checksum = sha256 && !store.isFinished ? new Checksum(sized.size, sha256, platform) : undefined;
+    const checksum = entry.hash && !store.isFinished ? new Checksum(sized.size, entry.hash, platform) : undefined;
     return new HubFile(remote, store, { keeps: cache !== undefined, checksum });
   }
 }

@@ -59,16 +59,41 @@ function refuse(caller, text, reason) {
  * @returns {HubName}
  */
 export function readName(caller, text, endpoint) {
-  const name = /^https?:/i.test(text) ? readUrl(caller, text, endpoint) : readShort(caller, text);
+  const isUrl = /^https?:/i.test(text);
+  const plain = isUrl ? readUrl(caller, text, endpoint) : readShort(caller, withoutQuery(text));
+  const name = withQuery(caller, text, plain, isUrl);
   checkId(caller, name.id, text);
   if (name.revision !== undefined) checkRevision(caller, name.revision, text);
   if (name.path !== undefined) checkPath(caller, name.path, text);
   return name;
 }
 
+/**
+ * Obeys `?revision=`. In an address that was copied from a browser, the rest of the query and the fragment concern the
+ * web page, such as ?download=true. In other names they have no meaning.
+ * @param {string} caller
+ * @param {string} text
+ * @param {HubName} name
+ * @param {boolean} isUrl
+ * @returns {HubName}
+ */
+function withQuery(caller, text, name, isUrl) {
+  const [, query = '', fragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#([^]*))?$/.exec(text) ?? [];
+  const wrong = (/** @type {string} */ reason) => refuse(caller, withoutQuery(text), reason);
+  const asked = new URLSearchParams(query);
+  const other = [...asked.keys()].find((key) => key !== 'revision');
+  if (!isUrl && other !== undefined) throw wrong(`'?${cut(other, 60)}' has no meaning in it`);
+  if (!isUrl && fragment !== '')
+    throw wrong('what follows # has no meaning in it. In the path of a file, write %23 instead of #');
+  const revisions = new Set(asked.getAll('revision'));
+  if (name.revision !== undefined) revisions.add(name.revision);
+  if (revisions.size > 1) throw wrong(`it has several revisions: ${cut([...revisions].join(', '), 100)}`);
+  return revisions.size === 0 ? name : { ...name, revision: [...revisions][0] };
+}
+
 /** @param {string} caller @param {string} text @returns {HubName} */
 function readShort(caller, text) {
-  const [rest] = text.replace(/^hf:(\/\/)?/i, '').split(/[?#]/);
+  const rest = text.replace(/^hf:(\/\/)?/i, '');
   const at = rest.indexOf('@');
   if (at < 0) {
     const [owner, name, ...path] = rest.replace(/\/$/, '').split('/');

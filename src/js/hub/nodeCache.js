@@ -2,6 +2,7 @@
 // downloaded, and vice versa. models--owner--name/refs/main contains a commit, and snapshots/COMMIT/PATH are links into
 // blobs/HASH. Parts of files and lists of files are in the folder .headlight, which these tools ignore.
 
+import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -26,6 +27,12 @@ export function cacheFolder(cache, { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOM
 
 /** @param {true | string} cache @param {Variables} variables @returns {NodeCache} */
 export const openNodeCache = (cache, variables) => new NodeCache(cacheFolder(cache, variables));
+
+/**
+ * Returns a file name for a path. Different paths have different names, also in file systems that ignore case.
+ * @param {string} path
+ */
+const digestOf = (path) => createHash('sha256').update(path).digest('hex');
 
 class NodeCache {
   /** @type {string | undefined} */
@@ -96,11 +103,14 @@ class NodeCache {
   async open(id, sha, entry, keepsAll) {
     const snapshot = this.#path(id, 'snapshots', sha, ...entry.path.split('/'));
     const hash = entry.hash;
+    const blob = hash ? this.#path(id, 'blobs', hash) : undefined;
+    const own = this.#path(id, OWN, hash ?? `${sha}-${digestOf(entry.path)}`);
     const place = {
       size: entry.size,
       snapshot,
-      blob: hash ? this.#path(id, 'blobs', hash) : undefined,
-      segments: segmentFiles(this.#path(id, OWN, hash ?? `${sha}-${entry.path.replaceAll('/', '-')}`)),
+      blob,
+      incomplete: blob ?? own,
+      segments: segmentFiles(own),
       keepsAll,
       onStored: () => this.#flush(id, sha),
       onFailure: (/** @type {unknown} */ cause) => {

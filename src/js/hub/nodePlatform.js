@@ -11,8 +11,8 @@ export const node = {
   },
   follow: false,
   openCache: async (_caller, cache) => (await import('./nodeCache.js')).openNodeCache(cache, process.env),
-  sha256() {
-    const hash = createHash('sha256');
+  hash(name) {
+    const hash = createHash(name);
     return { update: (bytes) => hash.update(bytes), digest: () => hash.digest('hex') };
   },
 };

@@ -20,6 +20,7 @@ import { SegmentStore } from './segments.js';
  * @property {number} size
  * @property {string} snapshot path of the file in the snapshot
  * @property {string} [blob] path of the blob; undefined if the hash is not known
+ * @property {string} incomplete path of the file while it is received, without the extension
  * @property {SegmentFiles} segments
  * @property {() => boolean} keepsAll
  * @property {() => Promise<void>} onStored
@@ -78,11 +79,11 @@ export class NodeStore {
   }
 
   get #temporary() {
-    return `${this.#place.blob ?? this.#place.snapshot}.headlight.incomplete`;
+    return `${this.#place.incomplete}.headlight.incomplete`;
   }
 
   get #shared() {
-    return `${this.#place.blob ?? this.#place.snapshot}.incomplete`;
+    return `${this.#place.incomplete}.incomplete`;
   }
 
   /** @param {number} at */
@@ -181,6 +182,7 @@ export class NodeStore {
     if (this.#isBroken || !this.#handle || this.#length < size) return;
     try {
       await this.#handle.truncate(size);
+      await mkdir(dirname(blob ?? snapshot), { recursive: true });
       await this.#rename(this.#handle, blob ?? snapshot);
       if (blob) await linkSnapshot(blob, snapshot);
       this.isFinished = true;

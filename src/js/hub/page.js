@@ -1,19 +1,23 @@
 // The parts of the Hub client that are specific to a page: the browser follows redirects, and files are cached in the
 // private storage of the page.
 
+import { Sha1 } from './sha1.js';
 import { Sha256 } from './sha256.js';
 
 /** @import { HubPlatform } from './types.js' */
 
 const { subtle } = globalThis.crypto ?? {};
 
+const ALGORITHMS = { sha1: 'SHA-1', sha256: 'SHA-256' };
+
 /** @type {HubPlatform} */
 export const page = {
   follow: true,
   openCache: async (caller, cache) => (await import('./pageCache.js')).openPageCache(caller, cache),
-  sha256: () => new Sha256(),
+  hash: (name) => (name === 'sha1' ? new Sha1() : new Sha256()),
   // Pages that are not served over https have no crypto.subtle.
-  digest: subtle && (async (bytes) => hexadecimal(await subtle.digest('SHA-256', /** @type {any} */ (bytes)))),
+  digest:
+    subtle && (async (name, bytes) => hexadecimal(await subtle.digest(ALGORITHMS[name], /** @type {any} */ (bytes)))),
 };
 
 /** @param {ArrayBuffer} buffer */

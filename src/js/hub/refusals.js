@@ -6,22 +6,48 @@ import { cut, quoteNames } from '../check/quote.js';
 /** @import { HubError, HubReason } from './types.js' */
 
 /**
- * A model on the Hub, as errors describe it.
- * @typedef {{ caller: string, endpoint: string, id: string, revision: string, hasToken: boolean }} Place
+ * A model on the Hub, as errors describe it. token: no error contains it.
+ * @typedef {{ caller: string, endpoint: string, id: string, revision: string, token?: string }} Place
  */
 
 const TOKENS = 'https://huggingface.co/settings/tokens';
+/** Characters of a server's text that are looked at. */
+const MAX_SENT = 4096;
 const HOW = `hub: { token }, or HF_TOKEN in Node; make one at ${TOKENS}`;
 
+/** Removes the token, which a server may have repeated. @param {string} text @param {string} [token] */
+const withoutToken = (text, token) =>
+  token === undefined ? text : text.replaceAll(token, '…').replaceAll(encodeURIComponent(token), '…');
+
 /**
- * @param {string} caller
+ * Shortens a text that a server or the network has sent, after removing all tokens, names and passwords of users, and
+ * queries of addresses, which contain signatures.
+ * @param {string} text
+ * @param {number} most characters
+ * @param {string} [token]
+ */
+function conceal(text, most, token) {
+  const safe = withoutToken(text.slice(0, MAX_SENT), token)
+    .replace(/\bhf_[a-z\d]{16,}|\bBearer\s+\S+/gi, '…')
+    .replace(/(\w:\/\/)[^\s/?#]*@/g, '$1…@')
+    .replace(/(\w:\/\/[^\s?]*\?)\S*/g, '$1…');
+  return cut(safe, most);
+}
+
+/**
+ * @param {Place} place
  * @param {HubReason} reason
  * @param {string} text
- * @param {{ got?: unknown, expected?: unknown, cause?: unknown, page?: string }} [details]
+ * @param {{ expected?: readonly string[], cause?: unknown, page?: string }} [details]
  * @returns {HubError}
  */
-export function hubError(caller, reason, text, { page, ...details } = {}) {
-  const error = new HeadlightError('LOAD', `${caller}: ${text}`, { parameter: 'files', got: reason, ...details });
+export function hubError({ caller, token }, reason, text, { page, expected, cause } = {}) {
+  const error = new HeadlightError('LOAD', `${caller}: ${withoutToken(text, token)}`, {
+    parameter: 'files',
+    expected: expected?.map((name) => withoutToken(name, token)),
+    got: reason,
+    cause,
+  });
   return Object.assign(error, { reason, ...(page && { page }) });
 }
 
@@ -36,69 +62,78 @@ export function hubError(caller, reason, text, { page, ...details } = {}) {
 export function refusal(place, response, path, isOwn = true) {
   const { status, headers } = response;
   const code = headers.get('x-error-code') ?? '';
-  const { caller, endpoint, id, hasToken } = place;
+  const { endpoint, id, token } = place;
+  const hasToken = token !== undefined;
   const page = `${endpoint}/${id}`;
   const what = path === undefined ? id : `${id}/${path}`;
   const said = headers.get('x-error-message');
-  const reason = said ? `: ${cut(said, 200)}` : '';
+  const reason = said ? `: ${conceal(said, 200, token)}` : '';
   const other = `${what} cannot be read: the server responds with status ${status}${reason}`;
-  if (!isOwn) return hubError(caller, 'server', other);
+  if (!isOwn) return hubError(place, 'server', other);
   if (code === 'GatedRepo' || (status === 403 && hasToken)) return gated(place, page);
   if (code === 'RevisionNotFound') return noRevision(place);
   if (code === 'EntryNotFound') return noEntry(place, path ?? '');
   if (status === 401 && hasToken && code !== 'RepoNotFound')
-    return hubError(caller, 'token', `${endpoint} does not accept the token: make a new one at ${TOKENS}`, {
+    return hubError(place, 'token', `${endpoint} does not accept the token: make a new one at ${TOKENS}`, {
       page: TOKENS,
     });
   if (code === 'RepoNotFound' || status === 401 || (status === 404 && path === undefined)) return noModel(place);
   if (status === 404) return noEntry(place, path ?? '');
-  return hubError(caller, 'server', other);
+  return hubError(place, 'server', other);
 }
 
 /** @param {Place} place @param {string} page */
-function gated({ caller, id, hasToken }, page) {
-  const next = hasToken
+function gated(place, page) {
+  const { id, token } = place;
+  const next = token
     ? `with the account of the token, then try again. The token must have the right to read gated models (${TOKENS})`
     : `then pass a token (${HOW})`;
-  return hubError(caller, 'gated', `${id} requires consent: accept its terms on ${page}, ${next}`, { page });
+  return hubError(place, 'gated', `${id} requires consent: accept its terms on ${page}, ${next}`, { page });
 }
 
 /** @param {Place} place */
-function noModel({ caller, endpoint, id, hasToken }) {
-  const next = hasToken
+function noModel(place) {
+  const { endpoint, id, token } = place;
+  const next = token
     ? 'Check the name, and that the token may read it'
     : `Check the name. A private model requires a token (${HOW})`;
-  return hubError(caller, 'notFound', `there is no model ${id} on ${endpoint}, or it is private. ${next}`);
+  return hubError(place, 'notFound', `there is no model ${id} on ${endpoint}, or it is private. ${next}`);
 }
 
 /** @param {Place} place @param {readonly string[]} [known] branches and tags */
-export function noRevision({ caller, id, revision }, known = []) {
+export function noRevision(place, known = []) {
+  const { id, revision } = place;
   const instead =
     known.length > 0 ? `: there are ${quoteNames(known)}` : ': check the name of the branch, tag or commit';
-  return hubError(caller, 'revision', `${id} has no revision ${cut(revision, 100)}${instead}`, { expected: known });
+  return hubError(place, 'revision', `${id} has no revision ${cut(revision, 100)}${instead}`, { expected: known });
 }
 
 /** @param {Place} place @param {string} path @param {readonly string[]} [known] files */
-export function noEntry({ caller, id, revision }, path, known = []) {
+export function noEntry(place, path, known = []) {
+  const { id, revision } = place;
   const instead = known.length > 0 ? `: there are ${quoteNames(known)}` : '';
-  return hubError(caller, 'entry', `${id} has no file ${cut(path, 200)} at ${cut(revision, 100)}${instead}`, {
+  return hubError(place, 'entry', `${id} has no file ${cut(path, 200)} at ${cut(revision, 100)}${instead}`, {
     expected: known,
   });
 }
 
 /** @param {Place} place @param {number} seconds seconds that the Hub asks to wait; 0 if it does not ask */
-export function limited({ caller, endpoint, hasToken }, seconds) {
+export function limited(place, seconds) {
+  const { endpoint, token } = place;
   const wait = seconds > 0 ? `Try again in ${seconds} seconds` : 'Try again in five minutes';
-  const more = hasToken ? '' : `, or pass a token, which has a higher limit (${HOW})`;
-  return hubError(caller, 'rateLimit', `${endpoint} refuses requests because there were too many. ${wait}${more}`);
+  const more = token ? '' : `, or pass a token, which has a higher limit (${HOW})`;
+  return hubError(place, 'rateLimit', `${endpoint} refuses requests because there were too many. ${wait}${more}`);
 }
 
 /** @param {Place} place @param {unknown} cause @param {string} [path] */
-export function unreachable({ caller, endpoint, id }, cause, path) {
+export function unreachable(place, cause, path) {
+  const { endpoint, id, token } = place;
   const what = path === undefined ? id : `${id}/${path}`;
-  const reason = describe(cause);
+  const reason = conceal(describe(cause), 300, token);
   const next = 'Check the connection; hub: { endpoint } selects a mirror';
-  return hubError(caller, 'network', `${what} cannot be read from ${endpoint}: ${reason}. ${next}`, { cause });
+  const text = `${what} cannot be read from ${endpoint}: ${reason}. ${next}`;
+  // A string may contain text of the server, so it is only in the message, without its secrets.
+  return hubError(place, 'network', text, { cause: cause instanceof Error ? cause : undefined });
 }
 
 /**
@@ -108,18 +143,20 @@ export function unreachable({ caller, endpoint, id }, cause, path) {
  */
 function describe(cause) {
   const inner = cause?.cause instanceof Error && cause.cause.message ? `: ${cause.cause.message}` : '';
-  return cut(`${cause?.message ?? cause}${inner}`, 300);
+  return `${cause?.message ?? cause}${inner}`;
 }
 
 /** @param {Place} place @param {string | undefined} where name of the cache @param {string} [path] */
-export function notCached({ caller, id, revision }, where, path) {
+export function notCached(place, where, path) {
+  const { id, revision } = place;
   const what = path === undefined ? `${id} at ${cut(revision, 100)}` : `${id}/${path}`;
   const cache = where === undefined ? 'there is no cache' : `it is not in the cache ${where}`;
   const next = 'Open it once with a connection, without the option offline and without HF_HUB_OFFLINE';
-  return hubError(caller, 'offline', `${what} cannot be opened offline: ${cache}. ${next}`);
+  return hubError(place, 'offline', `${what} cannot be opened offline: ${cache}. ${next}`);
 }
 
 /** @param {Place} place @param {string} path @param {string} how */
-export function changed({ caller, id }, path, how) {
-  return hubError(caller, 'changed', `${id}/${path} is not the same file as before: ${how}. Open the model again`);
+export function changed(place, path, how) {
+  const text = `${place.id}/${path} is not the same file as before: ${conceal(how, 300, place.token)}`;
+  return hubError(place, 'changed', `${text}. Open the model again`);
 }

@@ -7,6 +7,12 @@ import { changed, hubError, unreachable } from './refusals.js';
 
 /** @import { Client, Exchange } from './client.js' */
 
+/**
+ * Bytes that an attempt must bring, so that the attempts before it are forgotten. A server that sends a few bytes per
+ * connection is given up.
+ */
+const MIN_PROGRESS = 2 ** 16;
+
 export class RemoteFile {
   #client;
   #url;
@@ -54,6 +60,7 @@ export class RemoteFile {
       /** @type {Exchange | undefined} */
       let exchange;
       try {
+        const start = at;
         let position = at;
         const whole = at === 0 && until === this.size && this.#isSmall;
         ({ exchange, position } = await this.#open(at, until, whole));
@@ -64,8 +71,8 @@ export class RemoteFile {
             throw changed(this.#client.place, this.path, `it has more than ${this.size} bytes`);
           yield { at: position, bytes };
           position += bytes.length;
-          if (position > at) patience.progress();
           at = Math.max(at, position);
+          if (at - start >= MIN_PROGRESS) patience.progress();
           if (at === until) break;
         }
         if (at < until) throw this.#broken(`the connection ended after byte ${at} of ${this.size}`);
@@ -94,8 +101,8 @@ export class RemoteFile {
         const length = headers.get('content-encoding') === null ? headers.get('content-length') : null;
         const size = status === 206 ? this.#readRange(headers.get('content-range')).total : Number(length ?? NaN);
         if (Number.isSafeInteger(size)) return (this.size = size);
-        const { caller, id } = this.#client.place;
-        throw hubError(caller, 'server', `${id}/${this.path} cannot be read: the server does not send the size`);
+        const { place } = this;
+        throw hubError(place, 'server', `${place.id}/${this.path} cannot be read: the server does not send the size`);
       } catch (error) {
         await patience.again(error);
       } finally {

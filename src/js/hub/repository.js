@@ -88,8 +88,8 @@ async function pin(client, requested, revision, hasCache) {
 }
 
 /** @param {Place} place @param {string} reason */
-const noHub = ({ caller, endpoint }, reason) =>
-  hubError(caller, 'server', `${endpoint} does not respond as the Hub does: ${reason}`);
+const noHub = (place, reason) =>
+  hubError(place, 'server', `${place.endpoint} does not respond as the Hub does: ${reason}`);
 
 /**
  * Returns the id in the address of a response. It differs from the requested id if the model was renamed.
@@ -131,8 +131,6 @@ async function list(client, id, sha, names) {
   const entries = [];
   let pages = 0;
   for (let url = /** @type {string | undefined} */ (first); url; pages++) {
-    if (pages === MAX_PAGES || entries.length > MAX_ENTRIES)
-      throw noHub(client.place, `it lists more than ${MAX_ENTRIES} files`);
     /** @type {Awaited<ReturnType<Client['json']>>} */
     let page;
     try {
@@ -143,7 +141,12 @@ async function list(client, id, sha, names) {
       throw error;
     }
     if (!Array.isArray(page.value)) throw noHub(client.place, 'its list of files is not a list');
-    entries.push(...page.value.map(readEntry).filter((entry) => entry !== undefined));
+    for (const value of page.value) {
+      const entry = readEntry(value);
+      if (entry) entries.push(entry);
+    }
+    if (pages === MAX_PAGES || entries.length > MAX_ENTRIES)
+      throw noHub(client.place, `it lists more than ${MAX_ENTRIES} files`);
     url = nextPage(page.headers.get('link'), url, first);
   }
   return entries;

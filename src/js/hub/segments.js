@@ -92,9 +92,10 @@ export class SegmentStore {
   /** @param {number} at */
   nextPresent(at) {
     if (this.presentFrom(at) > 0) return at;
-    const begins = this.#segments.map(({ begin }) => begin);
-    if (this.#unsaved.end > this.#unsaved.begin) begins.push(this.#unsaved.begin);
-    return Math.min(this.#memory?.nextPresent(at) ?? Infinity, ...begins.filter((begin) => begin > at));
+    const { begin, end } = this.#unsaved;
+    const first = this.#segments.find((segment) => segment.begin > at)?.begin ?? Infinity;
+    const unsaved = end > begin && begin > at ? begin : Infinity;
+    return Math.min(this.#memory?.nextPresent(at) ?? Infinity, first, unsaved);
   }
 
   /** @param {number} at @param {Uint8Array} target */

@@ -1,6 +1,6 @@
 // Computes SHA-256 of bytes that arrive in pieces, because browsers compute it only for whole buffers.
 
-/** @import { Hash } from './types.js' */
+import { BlockHash } from './blockHash.js';
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const K = new Int32Array(64);
@@ -14,45 +14,16 @@ for (let n = 2, i = 0; i < 64; n++) {
   K[i++] = (Math.cbrt(n) % 1) * 2 ** 32;
 }
 
-export class Sha256 {
-  #state = START.slice();
+export class Sha256 extends BlockHash {
   #words = new Int32Array(64);
-  #block = new Uint8Array(64);
-  #filled = 0;
-  #length = 0;
 
-  /** @param {Uint8Array} bytes */
-  update(bytes) {
-    let at = 0;
-    this.#length += bytes.length;
-    if (this.#filled > 0) {
-      at = Math.min(64 - this.#filled, bytes.length);
-      this.#block.set(bytes.subarray(0, at), this.#filled);
-      this.#filled += at;
-      if (this.#filled < 64) return this;
-      this.#compress(this.#block, 0, 64);
-    }
-    const end = at + ((bytes.length - at) & ~63);
-    this.#compress(bytes, at, end);
-    this.#block.set(bytes.subarray(end));
-    this.#filled = bytes.length - end;
-    return this;
-  }
-
-  digest() {
-    const bits = this.#length * 8;
-    const padding = new Uint8Array((this.#filled < 56 ? 56 : 120) - this.#filled + 8);
-    padding[0] = 0x80;
-    const view = new DataView(padding.buffer);
-    view.setUint32(padding.length - 8, Math.floor(bits / 2 ** 32));
-    view.setUint32(padding.length - 4, bits % 2 ** 32);
-    this.update(padding);
-    return [...this.#state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  constructor() {
+    super(START);
   }
 
   /** @param {Uint8Array} bytes @param {number} begin @param {number} end */
-  #compress(bytes, begin, end) {
-    const [w, s] = [this.#words, this.#state];
+  compress(bytes, begin, end) {
+    const [w, s] = [this.#words, this.state];
     for (let at = begin; at < end; at += 64) {
       for (let i = 0, j = at; i < 16; i++, j += 4)
         w[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];

@@ -60,6 +60,7 @@
  * @property {() => Promise<CachedModel[]>} list
  * @property {(id: string) => Promise<void>} remove
  */
+/** @typedef {'sha1' | 'sha256'} HashName */
 /**
  * @typedef {{ update: (bytes: Uint8Array) => unknown, digest: () => string }} Hash digest: returns the hash in
  *   hexadecimal
@@ -71,8 +72,9 @@
  * @property {boolean} follow true if fetch follows redirects
  * @property {(caller: string, cache: true | string) => Promise<Cache | string>} openCache opens the cache, or returns
  *   the reason why there is none
- * @property {() => Hash} sha256
- * @property {(bytes: Uint8Array) => Promise<string>} [digest] sha256 of a buffer, where that is faster
+ * @property {(name: HashName) => Hash} hash
+ * @property {(name: HashName, bytes: Uint8Array) => Promise<string>} [digest] returns the hash of a buffer, where that
+ *   is faster
  */
 
 export {};

@@ -10,17 +10,24 @@ import { readZip, unpack } from './zip.js';
 /** @import { StoredTensor } from './dtypes.js' */
 
 const EXTENSION = '.npy';
+/**
+ * Limits of the decompressed bytes if no maxSize is given: SMALL, or MAX_FACTOR times the file up to LARGE. Zeros
+ * shrink by a factor of a thousand, weights by less than ten.
+ */
+const [SMALL, MAX_FACTOR, LARGE] = [2 ** 28, 32, 2 ** 31];
 
 /**
  * @param {ArrayBuffer | ArrayBufferView} source
- * @param {{ maxSize?: number }} [options] maxSize: maximum total bytes of the decompressed arrays; default 2 GiB
+ * @param {{ maxSize?: number }} [options] maxSize: maximum total bytes of the decompressed arrays; default:
+ *   256 MiB, or 32 times the file up to 2 GiB
  * @returns {Promise<{ tensors: Record<string, StoredTensor> }>} tensors by their names in np.savez, without .npy
  */
 export async function readNpz(source, options = {}) {
   const caller = 'readNpz';
   checkOptions(caller, options, ['maxSize']);
-  const maxSize = readNumber(caller, 'maxSize', options.maxSize ?? 2 ** 31, { integer: true, least: 0 });
   const bytes = readBytes(caller, source);
+  const usual = Math.min(Math.max(SMALL, MAX_FACTOR * bytes.length), LARGE);
+  const maxSize = readNumber(caller, 'maxSize', options.maxSize ?? usual, { integer: true, least: 0 });
   const kind = identify(bytes);
   if (bytes[0] !== 0x50 || bytes[1] !== 0x4b)
     throw formatError(caller, `${kind ? `this is ${kind}` : 'the file is not a zip archive'}, expected an npz file`, {

@@ -2,6 +2,7 @@
 // be read without the data, for files that are read in ranges. All sizes in the file are checked before memory is
 // allocated.
 
+import { argumentError } from '../check/errors.js';
 import { quote } from '../check/quote.js';
 import { A_SHAPE, allocate, countElements, formatError, isShape, readBytes } from './bytes.js';
 import { decode, encode, isKnown, KINDS, undecoded, unknownDType } from './dtypes.js';
@@ -50,8 +51,9 @@ export function readSafetensorsHeader(source, fileSize) {
  * @param {ArrayBuffer | ArrayBufferView} source the bytes of this range
  * @returns {StoredTensor}
  */
-export function readSafetensorsTensor({ dtype, shape, begin, end }, source) {
+export function readSafetensorsTensor(range, source) {
   const caller = 'readSafetensorsTensor';
+  const { dtype, shape, begin, end } = checkRange(caller, range);
   const bytes = readBytes(caller, source);
   if (bytes.length !== end - begin)
     throw formatError(caller, `got ${bytes.length} bytes, expected the ${end - begin} of the tensor`, {
@@ -61,6 +63,14 @@ export function readSafetensorsTensor({ dtype, shape, begin, end }, source) {
     });
   if (!isKnown(dtype)) throw unknownDType(caller, 'bytes', dtype);
   return { dtype, shape: [...shape], data: decode(caller, bytes, dtype) };
+}
+
+/** @param {string} caller @param {TensorRange} range @returns {TensorRange} */
+function checkRange(caller, range) {
+  const { dtype, shape, begin, end } = range ?? {};
+  const isRange = Number.isSafeInteger(begin) && Number.isSafeInteger(end) && begin >= 0 && begin <= end;
+  if (typeof dtype === 'string' && Array.isArray(shape) && isRange) return range;
+  throw argumentError(caller, 'range', range, '{ dtype, shape, begin, end }, as in a header');
 }
 
 /**

@@ -6,7 +6,17 @@ import { formatError, readBytes } from './bytes.js';
 import { identify } from './identify.js';
 import { readPickle, Truncated } from './pickle.js';
 import { locateTensors, namedTensors, readTensor, sizeOf, torchMeaning } from './torchTensors.js';
-import { damaged, dataStart, findDirectory, HEADER, limitsOf, MAX_TAIL, readDirectory, STORED } from './zip.js';
+import {
+  checksum,
+  damaged,
+  dataStart,
+  findDirectory,
+  HEADER,
+  limitsOf,
+  MAX_TAIL,
+  readDirectory,
+  STORED,
+} from './zip.js';
 
 /** @import { StoredTensor } from './dtypes.js' */
 /** @import { TorchStorage, Vocabulary } from './torchTensors.js' */
@@ -130,6 +140,9 @@ function* readArchive(caller, size, start, only) {
     throw formatError(caller, `the pickle has ${pickle.size} bytes, expected at most ${MAX_PICKLE}`);
   const [at] = yield* startsOf([pickle]);
   const [bytes] = yield [[at, at + pickle.size]];
+  // PyTorch can be told not to compute checksums, and then writes 0.
+  if (pickle.crc !== 0 && checksum(bytes) !== pickle.crc)
+    throw fail(`${quote(pickle.name)} has a different checksum from that in the directory`);
   const { meaning, storages } = torchMeaning(caller, only);
   const { value } = readPickle(caller, bytes, 0, meaning);
   const used = [...storages].map(([key, list]) => ({

@@ -10,7 +10,10 @@ import { Worker } from 'node:worker_threads';
 import { HeadlightError } from '../check/errors.js';
 import * as attentionPool from '../models/attentionPool.js';
 import * as disentangled from '../models/disentangled.js';
+import * as headNorms from '../models/headNorms.js';
 import { setRareParts } from '../models/rareParts.js';
+import * as resizedPositions from '../models/resizedPositions.js';
+import * as shiftedInput from '../models/results/shiftedInput.js';
 import * as sound from '../models/sound/index.js';
 import { fetchBytes } from './fetch.js';
 import { loadOn } from './load.js';
@@ -18,7 +21,7 @@ import { loadOn } from './load.js';
 /** @import { Headlight } from '../index.js' */
 /** @import { LoadOptions, Platform } from './load.js' */
 
-setRareParts({ attentionPool, disentangled, sound });
+setRareParts({ attentionPool, disentangled, headNorms, resizedPositions, shiftedInput, sound });
 
 /** @param {URL} url */
 async function read(url) {

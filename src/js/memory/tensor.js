@@ -7,7 +7,7 @@ import { INSPECT } from '../check/inspect.js';
 import { elementCount, formatShape, sameShape } from '../check/shape.js';
 import { DISPOSE } from './disposable.js';
 
-/** @import { NestedNumbers } from '../types.js' */
+/** @import { NestedNumbers, TensorPart } from '../types.js' */
 /** @import { Memory } from './memory.js' */
 
 /** Protects the constructor: only this folder has the key. */
@@ -218,6 +218,32 @@ export class Tensor {
         axis === shape.length ? data[at++] : Array.from({ length: shape[axis] }, () => nest(axis + 1))
       );
     return nest(0);
+  }
+
+  /**
+   * Returns a copy of the part at some indices of the first axes: `at(0, 2, -1)` of (B,H,T,S) is one row, (S). Negative
+   * indices count from the end. The part is flat; with an index for every axis it is a number.
+   * @param {...number} indices
+   * @returns {TensorPart}
+   */
+  at(...indices) {
+    const shape = this.#shape;
+    this.checkOwner(this.#memory, 'at', 'tensor');
+    let first = 0;
+    indices.forEach((index, axis) => {
+      const n = shape[axis];
+      if (!(Number.isInteger(index) && index >= -n && index < n))
+        throw argumentError(
+          'at',
+          `indices[${axis}]`,
+          index,
+          `${n > 0 ? `an integer from -${n} to ${n - 1}` : 'none'} for axis ${axis} of ${formatShape(shape)}`,
+        );
+      first = first * n + (index < 0 ? index + n : index);
+    });
+    const size = elementCount(shape.slice(indices.length));
+    const part = this.#memory.copyOf(pointerOf(this) + 4 * first * size, size);
+    return /** @type {TensorPart} */ (indices.length < shape.length ? part : part[0]);
   }
 
   /** Frees the memory. A second call does nothing. */

@@ -2,9 +2,10 @@
 // Follows `_beam_search` of the Python library transformers.
 
 import { findLikeliest } from '../text/sampling.js';
-import { fullEnd, limitOf, Pauses, restrictNext, textOf } from './continuedText.js';
+import { fullEnd, limitOf, Pauses, textOf } from './continuedText.js';
 import { lastLogits } from './lastLogits.js';
 import { reorderRows } from './reorderRows.js';
+import { restrictNext } from './restrictNext.js';
 
 /** @import { Edit } from './edits.js' */
 /** @import { BeamOptions, Generated, Request } from './generateOptions.js' */

@@ -161,14 +161,8 @@ function attend(run, i, x, stream) {
   const { options, cache } = run;
   const { headDim, numHeads, kvHeads, causal } = options;
   const at = inBlock(i);
-  const normedAndRotated = (
-    /** @type {Tensor} */ projected,
-    /** @type {string} */ norm,
-    /** @type {number} */ heads,
-  ) => {
-    const scale = run.weight(norm);
-    return run.rotate(scale ? run.headNorm(projected, scale) : projected, heads, i);
-  };
+  const normedAndRotated = (/** @type {Tensor} */ projected, /** @type {string} */ norm, /** @type {number} */ heads) =>
+    run.rotate(run.headNorm(norm, projected), heads, i);
   const project = (/** @type {'query' | 'key' | 'value'} */ name, /** @type {number} */ heads, rows = x) =>
     !run.values.idle && run.values.wants(at(`${name}.in`))
       ? projectInputs(run, at, name, stream, heads)

@@ -2,6 +2,7 @@
 // are padded on the left, so that the last token of each text is in the same column; positions do not count padding.
 
 import { argumentError, HeadlightError } from '../check/errors.js';
+import { largestOf } from '../check/extremes.js';
 import { ContinuedText, limitOf, Pauses } from './continuedText.js';
 import { CALLER } from './generateOptions.js';
 import { lastLogits } from './lastLogits.js';
@@ -50,7 +51,7 @@ function readEncoder(options, input, called) {
  * @param {'left' | 'right'} side of the padding
  */
 function pad(tokens, padToken, side) {
-  const longest = Math.max(...tokens.map(({ ids }) => ids.length));
+  const longest = largestOf(tokens.map(({ ids }) => ids.length));
   const fill = (/** @type {readonly number[]} */ row, /** @type {number} */ value) => {
     const rest = new Array(longest - row.length).fill(value);
     return side === 'left' ? [...rest, ...row] : [...row, ...rest];
@@ -81,13 +82,28 @@ class TextSteps {
   after(rows) {
     const cache = this.#cache ? this.#leave(this.#cache, rows) : this.#begin(rows);
     const next = rows.map(({ text }) => text.next);
-    const isFirst = cache.length === 0;
-    return lastLogits(this.#model, cache, isFirst ? this.#firstInput(rows, next) : { ids: next });
+    const input = cache.length === 0 ? this.#firstInput(rows, next) : { ids: next };
+    return lastLogits(this.#model, cache, { ...input, ...this.#positions(rows, cache.length, input.ids[0].length) });
+  }
+
+  /**
+   * Returns the positions of tokens if the model would count the padding before a text.
+   * @param {Row[]} rows
+   * @param {number} past number of tokens in the cache
+   * @param {number} count of new tokens
+   */
+  #positions(rows, past, count) {
+    const { countPadding, padToken } = this.#model.options;
+    if (!countPadding || padToken !== undefined || rows.every(({ padding }) => padding === 0)) return {};
+    const positions = rows.map(({ padding }) =>
+      Array.from({ length: count }, (_, i) => Math.max(past + i - padding, 0)),
+    );
+    return { positions };
   }
 
   /** @param {Row[]} rows */
   #begin(rows) {
-    const longest = Math.max(...rows.map(({ text }) => text.next.length));
+    const longest = largestOf(rows.map(({ text }) => text.next.length));
     for (const row of rows) row.padding = longest - row.text.next.length;
     this.#rows = rows;
     this.#cache = this.#model.growingCache({ length: this.#size, batch: rows.length }, longest + INITIAL_ROOM);
@@ -101,7 +117,7 @@ class TextSteps {
    */
   #leave(cache, rows) {
     if (rows.length === this.#rows.length) return cache;
-    const shared = Math.min(...rows.map(({ padding }) => padding));
+    const shared = -largestOf(rows.map(({ padding }) => -padding));
     const left = cache.takeRows(
       rows.map((row) => this.#rows.indexOf(row)),
       shared,
@@ -113,7 +129,7 @@ class TextSteps {
     return left;
   }
 
-  /** @param {Row[]} rows @param {number[][]} next @returns {ModelInput} */
+  /** @param {Row[]} rows @param {number[][]} next */
   #firstInput(rows, next) {
     const { padToken = 0, encoder } = this.#model.options;
     const input = pad(

@@ -1,9 +1,12 @@
 // A text that generate() continues: its tokens, and the choice of the next token.
 
 import { uniformSource } from '../ops/random.js';
-import { restrict, sample } from '../text/sampling.js';
+import { sample } from '../text/sampling.js';
 import { decodeStream, stopStream } from '../text/stream.js';
+import { restrictNext } from './restrictNext.js';
+import { tokenOf } from './results/tokenOf.js';
 
+/** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Generated, GeneratedToken, Request } from './generateOptions.js' */
 /** @import { Transformer } from './transformer.js' */
 
@@ -28,6 +31,7 @@ class Output {
   /** @type {number[]} */
   logProbs = [];
   text = '';
+  #tokenizer;
   #decoder;
   #stops;
   #onToken;
@@ -43,6 +47,7 @@ class Output {
    * @param {(token: GeneratedToken) => unknown} [onToken]
    */
   constructor({ tokenizer }, stops, onToken) {
+    this.#tokenizer = tokenizer;
     this.#decoder = decodeStream(tokenizer ?? { decode: () => '' });
     this.#stops = stopStream(stops);
     this.#onToken = onToken;
@@ -51,17 +56,24 @@ class Output {
   async #emitHeld(rest = '') {
     const held = this.#held;
     this.#held = undefined;
-    if (held) await this.#onToken?.({ ...held, text: held.text + rest });
+    if (!held) return;
+    await this.#onToken?.({ ...held, text: held.text + rest });
+    for (const tensor of Object.values(held.captured)) tensor.dispose();
   }
 
-  /** @param {number} id @param {number} logProb @returns {Promise<boolean>} true if a stop text is complete */
-  async add(id, logProb) {
+  /**
+   * @param {number} id
+   * @param {number} logProb
+   * @param {Record<string, Tensor>} [captured] values that are freed when the token has been emitted
+   * @returns {Promise<boolean>} true if a stop text is complete
+   */
+  async add(id, logProb, captured = {}) {
     await this.#emitHeld();
     this.ids.push(id);
     this.logProbs.push(logProb);
     const { text, stop } = this.#stops.push(this.#decoder.push(id));
     this.text += text;
-    this.#held = { id, text, logProb };
+    this.#held = { id, token: tokenOf(this.#tokenizer, id), text, logProb, captured };
     if (stop !== null || !(this.#decoder.holds || this.#stops.holds)) await this.#emitHeld();
     return stop !== null;
   }
@@ -72,25 +84,6 @@ class Output {
     this.text += rest;
     await this.#emitHeld(rest);
   }
-}
-
-/**
- * Changes the logits or log-probabilities of the next token as the options require: repetition penalty, suppressed and
- * forced tokens.
- * @param {Float32Array} logits
- * @param {Request} request
- * @param {{ before: () => readonly number[], index: number, first: number }} at before: returns the ids before the next
- *   token; index: index of the next token in the sequence; first: index of the first generated token
- */
-export function restrictNext(logits, request, { before, index, first }) {
-  const { forced, suppress, suppressFirst, repetitionPenalty } = request;
-  const begin = Math.max(first, ...[...forced.keys()].map((forcedIndex) => forcedIndex + 1));
-  restrict(logits, {
-    repeated: repetitionPenalty === 1 ? [] : before(),
-    repetitionPenalty,
-    suppress: index === begin ? [...suppress, ...suppressFirst] : suppress,
-    forced: forced.get(index),
-  });
 }
 
 /** Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits.
@@ -147,14 +140,15 @@ export class ContinuedText {
   /**
    * Chooses the next token by the logits after the last token, and changes these logits.
    * @param {Float32Array} logits
+   * @param {Record<string, Tensor>} [captured] values of the run that computed the logits
    */
-  async choose(logits) {
+  async choose(logits, captured) {
     const output = this.#output;
     const index = this.#first + output.ids.length;
     restrictNext(logits, this.#request, { before: () => this.all, index, first: this.#first });
     const { id, logProb } = sample(logits, this.#sampling);
     if (this.#request.stop.ids.has(id)) return this.end('stop');
-    if (await output.add(id, logProb)) {
+    if (await output.add(id, logProb, captured)) {
       this.ended = 'stop';
       return;
     }

@@ -1,17 +1,15 @@
 // The model that is included in the package: a small language model that was trained on Moby-Dick.
 
 import { HeadlightError } from '../check/errors.js';
-import { readSafetensors } from '../io/safetensors.js';
-import { openTokenizer } from '../text/tokenizer.js';
-import { openFolder } from './checkpoint/files.js';
-import { loadTransformer } from './loadTransformer.js';
+import { openFile, openFolder } from './checkpoint/files.js';
+import { openSavedModel } from './checkpoint/savedModel.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Folder } from './checkpoint/files.js' */
 /** @import { Environment } from './checkpoint/open.js' */
 /** @import { Storage } from './checkpoint/readWeights.js' */
-/** @import { SavedTransformer } from './loadTransformer.js' */
 
+const BRACE = '{'.charCodeAt(0);
 const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 
 /**
@@ -24,22 +22,16 @@ const [WEIGHTS, TOKENIZER] = ['whale.safetensors', 'whale.tokenizer.json'];
 export async function openDemo(caller, memory, environment, { storage, layers, signal, onProgress }) {
   const [bytes, tokenizer] = await readDemoFiles(caller, environment, signal);
   signal?.throwIfAborted();
-  const saved = /** @type {SavedTransformer} */ (readSafetensors(bytes));
-  const model = loadTransformer(memory, layers === undefined ? saved : firstLayers(saved, layers));
-  try {
-    model.tokenizerFile = tokenizer;
-    model.tokenizer = openTokenizer(tokenizer);
-    if (storage === 'int8' || storage === 'int4') model.quantize(storage);
-    onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
-    return model;
-  } catch (error) {
-    model.dispose();
-    throw error;
-  }
+  const model = openSavedModel(memory, bytes, tokenizer, { storage, layers });
+  onProgress?.({ read: bytes.length, total: bytes.length, name: WEIGHTS });
+  return model;
 }
 
 /** @param {string} caller @param {Environment} environment @param {AbortSignal} [signal] */
 async function readDemoFiles(caller, { module, openPath }, signal) {
+  const bundled = openPath ? undefined : await readBundled(caller);
+  if (bundled) return bundled;
+  signal?.throwIfAborted();
   /** @type {Folder | undefined} */
   let folder;
   try {
@@ -61,19 +53,33 @@ async function readDemoFiles(caller, { module, openPath }, signal) {
   }
 }
 
+/**
+ * Reads the files where a bundler has put them: bundlers look for addresses of this form. Without a bundler they are
+ * the files in the package. Returns undefined if they are not there.
+ * @param {string} caller
+ */
+async function readBundled(caller) {
+  // The build of the view's worker, which is in another folder and reads these files itself, sets this to true.
+  if (/** @type {any} */ (globalThis).HEADLIGHT_WITHOUT_DEMO) return undefined;
+  const urls = [new URL('../whale.safetensors', import.meta.url), new URL('../whale.tokenizer.json', import.meta.url)];
+  if (!urls.every(({ protocol }) => /^https?:$/.test(protocol))) return undefined;
+  try {
+    const found = [];
+    for (const url of urls) {
+      const { folder, name } = await openFile(caller, url);
+      found.push(await readWhole(folder, name));
+    }
+    const [weights, tokenizer] = found;
+    // Many servers answer with a page if there is no such file. Both files have JSON: the weights after eight bytes.
+    return weights[8] === BRACE && tokenizer[0] === BRACE ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** @param {Folder} folder @param {string} name */
 async function readWhole(folder, name) {
   const size = await folder.size(name, true);
   if (size === null) throw new Error(`there is no ${name}`);
   return folder.read(name, 0, size);
-}
-
-/** @param {SavedTransformer} saved @param {number} layers @returns {SavedTransformer} */
-function firstLayers({ tensors, metadata }, layers) {
-  const options = JSON.parse(metadata.headlight);
-  const isUsed = (/** @type {string} */ name) => !(Number(/^blocks\.(\d+)\./.exec(name)?.[1]) >= layers);
-  return {
-    tensors: Object.fromEntries(Object.entries(tensors).filter(([name]) => isUsed(name))),
-    metadata: { ...metadata, headlight: JSON.stringify({ ...options, layers: Math.min(options.layers, layers) }) },
-  };
 }

@@ -14,6 +14,7 @@ import { forEachElement, keysOf, readName, readOperand } from './edits.js';
 /** @import { ModelResult } from './modelResult.js' */
 /** @import { Resolved } from './options.js' */
 /** @import { Tape } from './tape.js' */
+/** @import { ValueName } from './valueName.js' */
 
 /**
  * A number computed from the result of a run. gradient: its derivative with respect to the logits, in their shape.
@@ -24,7 +25,7 @@ import { forEachElement, keysOf, readName, readOperand } from './edits.js';
  * @property {DifferentiableMetric | Readonly<Record<string, TensorLike>>} of the quantity to differentiate: a metric
  *   with a gradient, or the sum of cotangent · value over named values. A cotangent broadcasts to the shape of its
  *   value
- * @property {readonly string[]} at the values to differentiate with respect to: 'embed', 'blocks.*.heads' …
+ * @property {readonly ValueName[]} at the values to differentiate with respect to: 'embed', 'blocks.*.heads' …
  * @property {readonly Edit[]} [edit] changes of values; gradients are those of the edited values
  * @property {number} [straight] index of a block that passes the gradient of its output to its input unchanged, so that
  *   all gradients inside the block are 0
@@ -34,7 +35,7 @@ import { forEachElement, keysOf, readName, readOperand } from './edits.js';
  * @property {DifferentiableMetric} [metric]
  * @property {Map<string, Numbers>} cotangents by the names of values
  * @property {ReadonlySet<string>} at
- * @property {string[]} capture
+ * @property {ValueName[]} capture
  * @property {readonly Edit[] | undefined} edit
  * @property {number} [straight]
  * @property {number} [blocks] number of blocks that must be computed; default: all blocks and the head
@@ -77,7 +78,7 @@ export function readDifferentiate(caller, options, given, memory) {
         throw argumentError(caller, 'of', name, `a value outside block ${straight}, which the option straight skips`);
       cotangents.set(name, readArray(caller, parameter, value, memory));
     }
-  const capture = [...at, ...cotangents.keys()];
+  const capture = [...at, .../** @type {Iterable<ValueName>} */ (cotangents.keys())];
   const blocks = metric ? undefined : blocksFor(capture, options.layers);
   return { metric, cotangents, at: new Set(at), capture, edit, straight, blocks };
 }

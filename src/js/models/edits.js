@@ -10,6 +10,7 @@ import { readArray } from '../ops/state.js';
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Resolved } from './options.js' */
 /** @import { Tape } from './tape.js' */
+/** @import { BlockValue } from './valueName.js' */
 
 /**
  * A change of one value. mask, temperature and window, which only 'blocks.L.scores' accepts, are applied first, then
@@ -49,7 +50,9 @@ import { readArray } from '../ops/state.js';
  */
 
 const EDIT = ['at', 'head', 'token', 'set', 'scale', 'add', 'mask', 'temperature', 'window', 'change'];
+/** @type {readonly string[]} */
 const MODEL_VALUES = ['embed', 'final', 'logits'];
+/** @type {readonly BlockValue[]} */
 const BLOCK_VALUES = [
   'in',
   'norm1',
@@ -75,7 +78,9 @@ const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'hea
  * Inputs of queries, keys, values and the feed-forward that are read from the residual stream, before the norm. Each
  * head has its own input of query, key and value.
  */
+/** @type {readonly BlockValue[]} */
 const INPUTS = ['query.in', 'key.in', 'value.in', 'mlp.in'];
+/** @type {ReadonlySet<string>} */
 const IN_BLOCK = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
 const OF_INPUT = /\.(query|key|value|mlp)\.in$/;
 const BLOCK = /^blocks\.(\*|0|[1-9]\d*)\.(.+)$/;

@@ -40,6 +40,9 @@ function embedNumbers(run) {
 function learnedPositions(run) {
   const { batch, rows } = run;
   const { context, positionOffset, patch } = run.options;
+  const resized = patch?.anySize ? patchesOf(run) : undefined;
+  if (resized && !(resized[0] === resized[1] && rows === context))
+    return rarePart('resizedPositions', run.caller).resizedPositions(run, ...resized);
   const positions = patch ? Int32Array.from({ length: batch * rows }, (_, i) => i % rows) : run.positions;
   if (positions.some((p) => p >= context))
     throw shapeError(run.caller, 'positions', [positions.length], `positions below the context, ${context}`);
@@ -49,6 +52,13 @@ function learnedPositions(run) {
     positions.map((p) => p + positionOffset),
     [batch, rows],
   );
+}
+
+/** Returns how many patches the picture has down and across. @param {Run} run @returns {[number, number]} */
+function patchesOf({ options, input }) {
+  const { size } = /** @type {NonNullable<Resolved['patch']>} */ (options.patch);
+  const [, , height, width] = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers).shape;
+  return [Math.floor(height / size), Math.floor(width / size)];
 }
 
 /** @param {Run} run @param {Int32Array} labels (B,T) @returns (B,T,C) */
@@ -87,9 +97,10 @@ function keptShares({ batch, rows, input }, labels, { token, share }) {
  */
 function embedPatches(run) {
   const { graph, input, batch } = run;
-  const { size, image, channels } = /** @type {NonNullable<Resolved['patch']>} */ (run.options.patch);
-  const [down, across] = image.map((side) => Math.floor(side / size));
-  const { data } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
+  const { size, channels } = /** @type {NonNullable<Resolved['patch']>} */ (run.options.patch);
+  const [down, across] = patchesOf(run);
+  const { data, shape } = /** @type {NonNullable<ReadInput['numbers']>} */ (input.numbers);
+  const [height, width] = shape.slice(2);
   const patches = graph.make([batch, down * across, channels * size * size]);
   const to = viewOf(patches);
   let at = 0;
@@ -98,7 +109,7 @@ function embedPatches(run) {
       for (let column = 0; column < across; column++)
         for (let c = 0; c < channels; c++)
           for (let y = 0; y < size; y++) {
-            const from = ((b * channels + c) * image[0] + row * size + y) * image[1] + column * size;
+            const from = ((b * channels + c) * height + row * size + y) * width + column * size;
             for (let x = 0; x < size; x++) to[at++] = data[from + x];
           }
   const x = run.linear('embedding.patch', patches);

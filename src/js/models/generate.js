@@ -5,6 +5,7 @@ import { ContinuedText, Pauses } from './continuedText.js';
 import { CALLER, readGenerateOptions } from './generateOptions.js';
 import { GenerationSteps } from './generationSteps.js';
 import { findRoom, isList, readPrompt } from './prompts.js';
+import { TokenStream } from './tokenStream.js';
 
 /** @import { Cache } from './cache.js' */
 /** @import { Generated, GenerateOptions, Request } from './generateOptions.js' */
@@ -24,16 +25,24 @@ const INITIAL_ROOM = 64;
  * @returns {Promise<Generated>}
  */
 async function continueText(model, request, { ids: start, encoder }, cache, { room, beyond }) {
-  const { edit, lookup, signal } = request;
+  const { edit, capture, lookup, signal } = request;
   const text = new ContinuedText(model, request, { start, past: cache.length, room });
-  const steps = new GenerationSteps(model, cache, { encoder, edit, beyond, lookup });
+  const steps = new GenerationSteps(model, cache, { encoder, edit, capture, beyond, lookup });
   const pauses = new Pauses();
-  while (!text.ended) {
-    if (signal?.aborted) await text.end('signal');
-    else await text.choose(steps.after(text.next, () => text.all));
-    if (!text.ended) await pauses.next();
+  try {
+    while (!text.ended) {
+      if (signal?.aborted) await text.end('signal');
+      else
+        await text.choose(
+          steps.after(text.next, () => text.all),
+          steps.captured,
+        );
+      if (!text.ended) await pauses.next();
+    }
+    steps.end();
+  } finally {
+    steps.dispose();
   }
-  steps.end();
   return text.result;
 }
 
@@ -69,7 +78,7 @@ async function generateOne(model, prompt, request) {
  * @param {boolean} iterates true if the caller iterates over the tokens
  * @returns {Promise<Generated | Generated[]>}
  */
-export async function generate(model, prompt, options, iterates) {
+async function generate(model, prompt, options, iterates) {
   if (!isList(prompt))
     return generateOne(model, /** @type {ModelInput} */ (prompt), readGenerateOptions(model, options, false));
   if (iterates)
@@ -79,4 +88,17 @@ export async function generate(model, prompt, options, iterates) {
   const request = readGenerateOptions(model, options, true);
   const { continueTexts } = await import('./continueTexts.js');
   return continueTexts(model, prompt, request);
+}
+
+/**
+ * Begins to generate. The stream has the promise of the result.
+ * @param {Transformer} model
+ * @param {ModelInput | readonly ModelInput[]} prompt
+ * @param {GenerateOptions} options
+ * @param {boolean} iterates true if the caller iterates over the tokens
+ */
+export function begin(model, prompt, options, iterates) {
+  const stream = new TokenStream();
+  stream.finished = generate(model, prompt, iterates ? stream.wrap(options) : options, iterates);
+  return { stream };
 }

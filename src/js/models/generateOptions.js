@@ -7,6 +7,8 @@ import { checkCache } from './cache.js';
 /** @import { Cache } from './cache.js' */
 /** @import { Edit } from './edits.js' */
 /** @import { GenerationDefaults } from './checkpoint/generationConfig.js' */
+/** @import { Tensor } from '../memory/tensor.js' */
+/** @import { ValueName } from './valueName.js' */
 /** @import { Transformer } from './transformer.js' */
 
 /**
@@ -19,6 +21,12 @@ import { checkCache } from './cache.js';
  * @property {number} [topP] only the most probable tokens that together have this probability may be chosen
  * @property {number} [repetitionPenalty] for tokens of the prompt and the generated text: positive logits are divided
  *   by it, negative ones multiplied; default 1
+ * @property {number} [noRepeatNgram] no sequence of this many tokens occurs twice in the prompt and the generated text;
+ *   default 0, no limit
+ * @property {number} [min] smallest number of generated tokens before an end token; default 0
+ * @property {number} [minLength] smallest number of all tokens, with those of the prompt, before an end token
+ * @property {readonly (readonly number[])[]} [badWords] sequences of tokens that are never completed
+ * @property {readonly number[]} [forcedEnd] one of these tokens is chosen as the last one that `max` allows
  * @property {readonly number[]} [suppress] tokens that are never chosen
  * @property {readonly number[]} [suppressFirst] tokens that are not chosen as the first generated token, or as the
  *   first token after forced tokens
@@ -29,10 +37,13 @@ import { checkCache } from './cache.js';
  *   of the model
  * @property {Cache} [cache] a cache whose tokens come before the prompt; nothing else can use it until generate ends
  * @property {readonly Edit[]} [edit] edits that are applied in every run
+ * @property {readonly ValueName[]} [capture] names of values, as in forward(), that come with each token: those of the
+ *   run that predicted it. Its rows are the tokens that entered the model in this run: for the first token the prompt,
+ *   for later ones the token before; 'logits' has the last row only. Needs a loop over the tokens, or onToken
  * @property {boolean} [lookup] true: the tokens that followed an earlier occurrence of the last three tokens are
  *   drafted, and one run checks the draft, so that a text that repeats itself takes less time. The result can differ
  *   only where two tokens are almost equally likely, because logits that are computed for several rows may differ in
- *   their last digits. Default false; no effect with edits
+ *   their last digits. Default false; no effect with edits or captured values
  * @property {number} [beams] number of texts that a beam search continues at the same time; default 1, without a
  *   search. `num_beams` in the files of a model is ignored. A beam search samples nothing
  * @property {number} [lengthPenalty] with beams: a text of n tokens, its end token included, has the score
@@ -47,7 +58,13 @@ import { checkCache } from './cache.js';
  *   held back until the next token or the end. The texts concatenated are the text of the result. A promise is awaited;
  *   if it rejects, generate rejects
  */
-/** @typedef {{ id: number, text: string, logProb: number }} GeneratedToken */
+/**
+ * A generated token. token: as in encode(), or '' without a tokenizer; captured: the values that `capture` names. They
+ * are valid until the loop asks for the next token or leaves, or until the promise of onToken settles: then they are
+ * freed. Copy what is needed longer.
+ * @typedef {{ id: number, token: string, text: string, logProb: number, captured: Record<string, Tensor> }}
+ *   GeneratedToken
+ */
 /**
  * logProbs: the log-probability of each token. ended: 'context' if the context or the cache has no room for another
  * token. score: the score of the text in a beam search.
@@ -66,10 +83,16 @@ const OPTIONS = [
   'suppress',
   'suppressFirst',
   'forced',
+  'noRepeatNgram',
+  'min',
+  'minLength',
+  'badWords',
+  'forcedEnd',
   'seed',
   'stop',
   'cache',
   'edit',
+  'capture',
   'lookup',
   'beams',
   'lengthPenalty',
@@ -80,8 +103,8 @@ const OPTIONS = [
 export const CALLER = 'generate';
 const COUNT = { integer: true, least: 0 };
 /** Options that several texts, or beams, do not accept, and the value that errors say is expected. */
-const NOT_WITH_SEVERAL = { cache: 'none', edit: 'none', lookup: 'false', beams: '1' };
-const NOT_WITH_BEAMS = { cache: 'none', lookup: 'false', temperature: '0', onToken: 'none' };
+const NOT_WITH_SEVERAL = { cache: 'none', edit: 'none', capture: 'none', lookup: 'false', beams: '1' };
+const NOT_WITH_BEAMS = { cache: 'none', capture: 'none', lookup: 'false', temperature: '0', onToken: 'none' };
 
 /** @param {string} parameter @param {unknown} value @param {import('../check/arguments.js').NumberRange} range */
 const readOptional = (parameter, value, range) =>
@@ -114,6 +137,24 @@ function readForced(forced = [], vocab) {
     return /** @type {const} */ ([index, id]);
   });
   return new Map(pairs);
+}
+
+/** @param {unknown} words @returns {number[][]} */
+function readBadWords(words = []) {
+  if (!Array.isArray(words)) throw argumentError(CALLER, 'badWords', words, 'a list of lists of tokens');
+  return words.map((word, i) => {
+    const parameter = `badWords[${i}]`;
+    const ids = readIds(parameter, word ?? null);
+    if (ids.length === 0) throw argumentError(CALLER, parameter, word, 'at least one token');
+    return ids;
+  });
+}
+
+/** @param {unknown} ids @param {number} vocab */
+function readForcedEnd(ids, vocab) {
+  const read = readIds('forcedEnd', ids);
+  for (const [i, id] of read.entries()) readNumber(CALLER, `forcedEnd[${i}]`, id, { ...COUNT, most: vocab - 1 });
+  return read;
 }
 
 /**
@@ -159,24 +200,36 @@ function readBeams(given) {
 export function readGenerateOptions(model, options, several) {
   const own = /** @type {GenerateOptions} */ (readOptions(CALLER, options, OPTIONS));
   const given = { ...model.generation, ...own };
-  const { max = Infinity, onToken, edit, cache } = given;
+  const { max = Infinity, onToken, edit, capture, cache } = given;
   if (max !== Infinity) readNumber(CALLER, 'max', max, COUNT);
   if (onToken !== undefined && typeof onToken !== 'function')
     throw argumentError(CALLER, 'onToken', onToken, 'a function');
   if (cache !== undefined) checkCache(CALLER, model.options, cache);
+  const stop = readStop(given.stop);
+  const isEnd = (/** @type {number[]} */ word) => word.length === 1 && stop.ids.has(word[0]);
   if (several) refuse(own, NOT_WITH_SEVERAL, 'several texts');
+  if (capture !== undefined && !onToken && !own.beams)
+    throw argumentError(CALLER, 'capture', capture, 'none without a loop over the tokens, or onToken');
   return {
     max,
     onToken,
     edit,
+    capture,
     cache,
     lookup: readBoolean(CALLER, 'lookup', given.lookup ?? false),
     signal: readSignal(CALLER, given.signal),
-    stop: readStop(given.stop),
+    stop,
     repetitionPenalty: readNumber(CALLER, 'repetitionPenalty', given.repetitionPenalty ?? 1, { least: 1e-6 }),
     suppress: readIds('suppress', given.suppress),
     suppressFirst: readIds('suppressFirst', given.suppressFirst),
     forced: readForced(given.forced, model.options.vocab),
+    // The files' forced end is not chosen if the call says that this token does not end a text.
+    forcedEnd: readForcedEnd(given.forcedEnd, model.options.vocab).filter((id) => own.forcedEnd || stop.ids.has(id)),
+    noRepeatNgram: readNumber(CALLER, 'noRepeatNgram', given.noRepeatNgram ?? 0, COUNT),
+    min: readNumber(CALLER, 'min', given.min ?? 0, COUNT),
+    minLength: readNumber(CALLER, 'minLength', given.minLength ?? 0, COUNT),
+    // As in the library transformers, an end token alone is no bad word.
+    badWords: readBadWords(given.badWords).filter((word) => !isEnd(word)),
     sampling: {
       temperature: readNumber(CALLER, 'temperature', given.temperature ?? 0, { least: 0 }),
       topK: readOptional('topK', given.topK, { integer: true, least: 1 }),

@@ -8,8 +8,10 @@ import { PromptLookup } from './promptLookup.js';
 /** @import { Cache } from './cache.js' */
 /** @import { Edit } from './edits.js' */
 /** @import { ModelInput, PlainInput } from './input.js' */
+/** @import { ModelResult } from './modelResult.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Transformer } from './transformer.js' */
+/** @import { ValueName } from './valueName.js' */
 
 export class GenerationSteps {
   #model;
@@ -22,19 +24,24 @@ export class GenerationSteps {
   #drafted = [];
   /** Number of tokens of the draft that have been chosen. */
   #chosen = 0;
+  /** Captured tensors that have not been freed. @type {Tensor[]} */
+  #open = [];
+  /** The captured values of the last run. @type {Record<string, Tensor>} */
+  captured = {};
 
   /**
    * @param {Transformer} model
    * @param {Cache} cache which the caller has locked
-   * @param {{ encoder?: PlainInput, edit?: readonly Edit[], beyond: number, lookup: boolean }} given beyond: in a
-   *   sequence with more tokens than this, all tokens are rotated by other angles
+   * @param {{ encoder?: PlainInput, edit?: readonly Edit[], capture?: readonly ValueName[], beyond: number,
+   *   lookup: boolean }} given beyond: in a sequence with more tokens than this, all tokens are rotated by other angles
    */
   constructor(model, cache, given) {
     this.#model = model;
     this.#cache = cache;
     this.#given = given;
-    // The result of an edit may depend on which tokens a run has, so there is no draft with edits.
-    if (given.lookup && !given.edit) this.#lookup = new PromptLookup();
+    // The result of an edit may depend on which tokens a run has, and captured values belong to one token, so there is
+    // no draft with either.
+    if (given.lookup && !given.edit && !given.capture) this.#lookup = new PromptLookup();
   }
 
   /**
@@ -79,20 +86,33 @@ export class GenerationSteps {
 
   /** @param {number[]} next @param {number[]} draft @returns {Float32Array} the logits after next */
   #run(next, draft) {
-    const { encoder, edit } = this.#given;
+    const { encoder, edit, capture } = this.#given;
     const cache = this.#cache;
     const ids = [...next, ...draft];
     const input = encoder && cache.length === 0 ? { encoder, ids } : { ids };
     const last = draft.length === 0;
-    const result = this.#model.forwardFor(CALLER, /** @type {ModelInput} */ (input), { cache, last, edit });
+    const result = this.#model.forwardFor(CALLER, /** @type {ModelInput} */ (input), { cache, last, edit, capture });
     const logits = /** @type {Tensor} */ (result.logits);
     const width = /** @type {number} */ (shapeOf(logits).at(-1));
     const rows = viewOf(logits).slice(-(draft.length + 1) * width);
-    result.dispose();
+    this.#keep(result);
     const rowAt = (/** @type {number} */ i) => rows.subarray(i * width, (i + 1) * width);
     this.#drafted = draft.map((id, i) => ({ id, logits: rowAt(i + 1) }));
     this.#chosen = 0;
     return rowAt(0);
+  }
+
+  /** Frees a result except its captured values. @param {ModelResult} result */
+  #keep({ captured, tensors }) {
+    const kept = Object.values(captured);
+    for (const tensor of tensors) if (!kept.includes(tensor)) tensor.dispose();
+    this.#open = [...this.#open.filter((tensor) => !tensor.disposed), ...kept];
+    this.captured = captured;
+  }
+
+  /** Frees all captured values. */
+  dispose() {
+    for (const tensor of this.#open) tensor.dispose();
   }
 
   /** Removes from the cache the drafted tokens that were not chosen, and discards the rest of the draft. */

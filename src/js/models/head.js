@@ -1,5 +1,6 @@
 // The head of a transformer: from the hidden states to pooled values and logits.
 
+import { indexOfLargest } from '../check/extremes.js';
 import { ROWS } from './edits.js';
 import { rarePart } from './rareParts.js';
 import { joinColumns, meanRows, pickRows, sliceRows } from './rowOperations.js';
@@ -85,6 +86,6 @@ function pooledTokens({ options, input, batch, rows }) {
     if (pool === 'last') return ((real?.subarray(from, to).lastIndexOf(1) ?? -1) + rows) % rows;
     if (pool !== 'end' || !labels) return 0;
     const row = labels.subarray(from, to);
-    return endToken === undefined ? row.indexOf(Math.max(...row)) : Math.max(row.indexOf(endToken), 0);
+    return endToken === undefined ? indexOfLargest(row) : Math.max(row.indexOf(endToken), 0);
   });
 }

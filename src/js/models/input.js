@@ -167,10 +167,12 @@ function readArrays(caller, kind, value, { patch, channels, context }) {
   const source = readNumbers(/** @type {TensorLike} */ (value), caller, kind);
   const [data, shape] = [source.floats(), source.shape];
   if (patch) {
-    const expected = [patch.channels, ...patch.image];
-    if (shape.length !== 4 || expected.some((n, i) => shape[i + 1] !== n))
-      throw shapeError(caller, kind, shape, `(B,${expected.join(',')})`);
-    const rows = expected.slice(1).reduce((count, side) => count * Math.floor(side / patch.size), 1);
+    const { size, channels, image, anySize } = patch;
+    const sides = shape.slice(2);
+    const fits = anySize ? sides.every((side) => side >= size) : sides.every((side, i) => side === image[i]);
+    if (shape.length !== 4 || shape[1] !== channels || !fits)
+      throw shapeError(caller, kind, shape, `(B,${channels},${anySize ? `≥${size},≥${size}` : image.join()})`);
+    const rows = sides.reduce((count, side) => count * Math.floor(side / size), 1);
     return { called: kind, batched: true, batch: shape[0], rows, numbers: { data, shape } };
   }
   if (shape.length !== 3 || shape[1] !== channels || shape[2] !== 2 * context)
@@ -178,8 +180,9 @@ function readArrays(caller, kind, value, { patch, channels, context }) {
   return { called: kind, batched: true, batch: shape[0], rows: context, numbers: { data, shape } };
 }
 
-/** @param {string} caller */
-export const noTokenizer = (caller) =>
-  new HeadlightError('STATE', `${caller}: text is given, but this model has no tokenizer; set model.tokenizer`, {
-    parameter: 'input',
-  });
+/** @param {string} caller @param {string} [reason] why the tokenizer of the model's files is not supported */
+export const noTokenizer = (caller, reason) => {
+  const why = reason ? `: ${reason}` : '';
+  const text = `${caller}: text is given, but this model has no tokenizer${why}; set model.tokenizer`;
+  return new HeadlightError('STATE', text, { parameter: 'input' });
+};

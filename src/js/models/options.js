@@ -51,6 +51,8 @@ import { readRotary } from './rotaryOptions.js';
  *   by its cosine; 'halves': all sines before all cosines; 'inclusive': as 'halves', and the longest wave is exactly
  *   10000 times the shortest. Default 'pairs'
  * @property {number} [positionOffset] number of rows before position 0 in the table of positions; default 0
+ * @property {boolean} [countPadding] true: the position of a token is its index, also after padding. false: it is the
+ *   number of tokens before it that `keep` keeps. Default: false for causal models without an encoder, otherwise true
  * @property {number} [padToken] id of the padding token. Learned or sinusoidal positions do not count it. It gets the
  *   row before position 0, or zeros in place of sinusoids. positionOffset must be at least 1
  * @property {RotaryOptions} [rotary]
@@ -76,9 +78,11 @@ import { readRotary } from './rotaryOptions.js';
  * @property {number} [softcap] limits scores to softcap · tanh(score / softcap); default 0, none
  * @property {number} [logitSoftcap] softcap of logits; default 0, none
  * @property {boolean} [layerScale] attention and feed-forward end with a learned factor for each channel; default false
- * @property {boolean | 'all'} [queryKeyNorm] RMS norm of queries and keys before their rotation. true: a norm of each
- *   head, with the same weights for all heads; 'all': one norm of all heads together, before they are split, so that
- *   the query of a head depends on the other heads. Default false
+ * @property {boolean | 'all' | 'layer' | 'each'} [queryKeyNorm] norm of queries and keys before rotation. true: an
+ *   RMS norm of each head, with the same weights for all heads; 'all': one RMS norm of all heads together, before they
+ *   are split, so that the query of a head depends on the other heads; 'layer': a layer norm of each head, with the
+ *   same weights and biases for all heads; 'each': a layer norm of each head, with its own weights and no bias. Default
+ *   false
  * @property {boolean} [sinks] each head has a learned score that takes part in its softmax; default false
  * @property {'tokens' | 'patches' | 'audio' | 'sound'} [input] 'audio' is a spectrogram, 'sound' are samples; default
  *   'tokens'
@@ -87,7 +91,9 @@ import { readRotary } from './rotaryOptions.js';
  *   tokens, without a bias; 'sum': the sum of the embeddings of tokens, positions and types, after its norm, with a
  *   bias. Default 'tokens'
  * @property {{ size: number, image: number | readonly [number, number], channels?: number, classTokens?: number,
- *   bias?: boolean }} [patch] patches of a picture; image is its height and width; by default channels is 3,
+ *   bias?: boolean, anySize?: boolean }} [patch] patches of a picture; image is its height and width; with anySize,
+ *   if it is a square, pictures may have another size, for which the positions are interpolated. In a web page,
+ *   hl.openModel must have opened a model with anySize before. By default channels is 3,
  *   classTokens is 1, and the linear layer of patches has a bias
  * @property {number} [channels] number of audio features of a frame
  * @property {SoundOptions} [sound] convolutions over samples. In a web page, hl.openModel must have opened a model with
@@ -127,6 +133,7 @@ import { readRotary } from './rotaryOptions.js';
 
 const COUNT = { integer: true, least: 0, most: 2 ** 20 };
 const NOT_NEGATIVE = { least: 0 };
+const KEY_NORMS = /** @type {const} */ ([false, true, 'all', 'layer', 'each']);
 const ACTIVATIONS = ['gelu', 'gelu-tanh', 'quick-gelu', 'relu', 'silu'];
 const WORDS = {
   norm: ['layer', 'rms', 'none'],
@@ -154,7 +161,7 @@ const WORDS = {
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
  *   patch: Readonly<{ size: number, image: readonly [number, number], channels: number, classTokens: number,
- *   bias: boolean }> | undefined,
+ *   bias: boolean, anySize: boolean }> | undefined,
  *   sound: Sound | undefined,
  *   tokenDropout: Readonly<{ token: number, share: number }> | undefined,
  *   padToken: number | undefined,
@@ -245,7 +252,7 @@ function readNorms(reader) {
   };
 }
 
-/** @param {OptionReader} reader @param {{ headDim: number, layers: number }} sizes */
+/** @param {OptionReader} reader @param {{ headDim: number, layers: number, causal: boolean }} sizes */
 function readPositions(reader, sizes) {
   const { caller, given } = reader;
   const positions = reader.word('positions');
@@ -260,6 +267,7 @@ function readPositions(reader, sizes) {
     sinusoids: reader.word('sinusoids'),
     positionOffset,
     padToken,
+    countPadding: reader.flag('countPadding', !sizes.causal || reader.flag('cross', given.encoder !== undefined)),
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, sizes) : undefined,
     buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
     disentangled: given.disentangled && readDisentangled(caller, given.disentangled, given),
@@ -387,11 +395,11 @@ function readBias(caller, bias) {
   return /** @type {Readonly<Required<BiasOptions>>} */ (Object.freeze(Object.fromEntries(read)));
 }
 
-/** @param {string} caller @param {unknown} value @returns {boolean | 'all'} */
+/** @param {string} caller @param {unknown} value */
 function readQueryKeyNorm(caller, value) {
-  if (typeof value !== 'boolean' && value !== 'all')
-    throw argumentError(caller, 'queryKeyNorm', value, "true, false or 'all'");
-  return value;
+  const kind = KEY_NORMS.find((known) => known === value);
+  if (kind === undefined) throw argumentError(caller, 'queryKeyNorm', value, "true, false, 'all', 'layer' or 'each'");
+  return kind;
 }
 
 /** @param {string} caller @param {number | readonly number[]} scale @param {number} layers */

@@ -56,8 +56,11 @@ function attention(name, options, memory = options.dModel) {
   if (bias.value) parameters.push(['bv', [keys], 'zeros']);
   if (bias.out) parameters.push(['bo', [C], 'zeros']);
   if (options.queryKeyNorm) {
-    const [query, key] = options.queryKeyNorm === 'all' ? [queries, keys] : [headDim, headDim];
+    const wide = options.queryKeyNorm === 'all' || options.queryKeyNorm === 'each';
+    const [query, key] = wide ? [queries, keys] : [headDim, headDim];
     parameters.push(['normQ', [query], 'ones'], ['normK', [key], 'ones']);
+    if (options.queryKeyNorm === 'layer')
+      parameters.push(['normQBias', [headDim], 'zeros'], ['normKBias', [headDim], 'zeros']);
   }
   if (options.sinks) parameters.push(['sinks', [numHeads], 'zeros']);
   return { name, random: true, parameters };

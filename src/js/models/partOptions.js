@@ -15,7 +15,7 @@ import { argumentError } from '../check/errors.js';
  * @property {boolean} [norm] a norm of the table of positions; default true
  */
 
-const PATCH = ['size', 'image', 'channels', 'classTokens', 'bias'];
+const PATCH = ['size', 'image', 'channels', 'classTokens', 'bias', 'anySize'];
 export const SIZE = { integer: true, least: 1, most: 2 ** 20 };
 
 /** @param {string} caller @param {NonNullable<TransformerOptions['buckets']>} options */
@@ -45,6 +45,7 @@ export function readPatch(caller, patch) {
     channels: readNumber(where, 'channels', given.channels ?? 3, SIZE),
     classTokens: readNumber(where, 'classTokens', given.classTokens ?? 1, { integer: true, least: 0, most: 16 }),
     bias: readBoolean(where, 'bias', given.bias ?? true),
+    anySize: readBoolean(where, 'anySize', given.anySize ?? false),
   });
 }
 

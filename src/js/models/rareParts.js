@@ -8,6 +8,9 @@ import { HeadlightError } from '../check/errors.js';
  * @property {typeof import('./sound/index.js')} sound
  * @property {typeof import('./disentangled.js')} disentangled
  * @property {typeof import('./attentionPool.js')} attentionPool
+ * @property {typeof import('./headNorms.js')} headNorms
+ * @property {typeof import('./resizedPositions.js')} resizedPositions
+ * @property {typeof import('./results/shiftedInput.js')} shiftedInput
  */
 
 /** @type {Partial<RareParts>} */

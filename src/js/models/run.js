@@ -155,13 +155,12 @@ export class Run {
   }
 
   /**
-   * (B,S): 0 for tokens that positions do not count; undefined if they count all. Padding is counted in models that are
-   * not causal and have neither padToken nor positionOffset.
+   * (B,S): 0 for tokens that positions do not count; undefined if they count all.
    */
   get #countedTokens() {
-    const { padToken, causal, positionOffset } = this.options;
+    const { padToken, countPadding } = this.options;
     if (padToken !== undefined) return this.cache ? this.cache.counted(this.past + this.rows) : this.#notPadToken;
-    return causal || positionOffset > 0 ? this.padding : undefined;
+    return countPadding ? undefined : this.padding;
   }
 
   /** @param {string} name @returns {Weight | undefined} */
@@ -226,12 +225,17 @@ export class Run {
   }
 
   /**
-   * Applies an RMS norm to each head, or to all heads together.
+   * Normalizes queries or keys, or returns x itself if the model has no such norm.
+   * @param {string} name
    * @param {Tensor} x (B,T,heads·D)
-   * @param {Weight} weight (D), or (heads·D)
    */
-  headNorm(x, weight) {
-    return this.graph.norm(x, weight, undefined, false, this.options.normEps);
+  headNorm(name, x) {
+    const { queryKeyNorm: kind, normEps } = this.options;
+    const weight = this.weight(name);
+    if (!weight) return x;
+    if (kind === 'layer' || kind === 'each')
+      return rarePart('headNorms', this.caller).centredHeadNorm(this, name, weight, x);
+    return this.graph.norm(x, weight, undefined, false, normEps);
   }
 
   /**

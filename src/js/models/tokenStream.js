@@ -1,44 +1,17 @@
 // The tokens of generate() as an async iterator. The next token is computed when the iterator is asked for it.
 
-/** @import { Generated, GeneratedToken, GenerateOptions } from './generateOptions.js' */
-
-/**
- * A promise of the whole result, which is also an async iterable of the tokens.
- * @typedef {Promise<Generated> & AsyncIterable<GeneratedToken>} Generation
- */
-
-/**
- * @param {GenerateOptions} options
- * @param {(options: GenerateOptions, iterates: boolean) => Promise<any>} generate
- * @returns {any} a Generation, or for a list of prompts a promise of a list
- */
-export function iterable(options, generate) {
-  /** @type {TokenStream | undefined} */
-  let stream;
-  const promise = Promise.resolve().then(() => generate(stream?.wrap(options) ?? options, stream !== undefined));
-  const iterator = () => {
-    stream ??= new TokenStream(promise);
-    // next() reports a failure, so a rejection of the promise itself is ignored.
-    promise.catch(() => {});
-    return stream;
-  };
-  return Object.assign(promise, { [Symbol.asyncIterator]: iterator });
-}
+/** @import { GeneratedToken, GenerateOptions } from './generateOptions.js' */
 
 /** @implements {AsyncIterableIterator<GeneratedToken>} */
-class TokenStream {
-  #finished;
+export class TokenStream {
+  /** The promise of the result. @type {Promise<unknown>} */
+  finished = Promise.resolve();
   #control = new AbortController();
   /** The token that has been computed and that next() has not returned yet. @type {GeneratedToken | undefined} */
   #token;
   /** #arrived is called when a token has been computed, #taken when the iterator is asked for the next token. */
   #arrived = () => {};
   #taken = () => {};
-
-  /** @param {Promise<Generated>} finished */
-  constructor(finished) {
-    this.#finished = finished;
-  }
 
   /** @param {GenerateOptions} options @returns {GenerateOptions} */
   wrap(options) {
@@ -70,7 +43,7 @@ class TokenStream {
     const arrived = new Promise((resolve) => {
       this.#arrived = () => resolve(undefined);
     });
-    if (!this.#token) await Promise.race([arrived, this.#finished]);
+    if (!this.#token) await Promise.race([arrived, this.finished]);
     const token = this.#token;
     this.#token = undefined;
     return token ? { done: false, value: token } : { done: true, value: undefined };
@@ -83,7 +56,7 @@ class TokenStream {
   async return() {
     this.#control.abort();
     this.#taken();
-    await this.#finished;
+    await this.finished;
     return { done: true, value: undefined };
   }
 

@@ -24,13 +24,13 @@ import { TextMethods } from './results/textMethods.js';
 import { RotaryTables } from './rotaryTables.js';
 import { sliceRows } from './rowOperations.js';
 import { Run } from './run.js';
-import { iterable } from './tokenStream.js';
 import { initialWeights, WeightStore } from './weights.js';
 
 /** @import { Memory } from '../memory/memory.js' */
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { TensorLike } from '../check/tensorlike.js' */
 /** @import { GgufValue } from '../io/ggufCursor.js' */
+/** @import { Adam, Sgd } from '../ops/optimizer.js' */
 /** @import { StateEntry } from '../ops/state.js' */
 /** @import { CacheOptions } from './cache.js' */
 /** @import { Edit, Values } from './edits.js' */
@@ -38,13 +38,13 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @import { ModelSource } from './checkpoint/open.js' */
 /** @import { ModelInput } from './input.js' */
 /** @import { Resolved, TransformerOptions } from './options.js' */
-/** @import { PromptInput } from './prompts.js' */
 /** @import { Shared } from './run.js' */
+/** @import { ValueName } from './valueName.js' */
 /** @import { Weight } from './weights.js' */
 
 /**
  * @typedef {object} ForwardModelOptions
- * @property {readonly string[]} [capture] names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' …
+ * @property {readonly ValueName[]} [capture] names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' …
  * @property {readonly Edit[]} [edit] changes of values during the computation
  * @property {Cache} [cache] cache of the previous tokens; the tokens of this input are added to it
  * @property {boolean} [last] true: returns logits and hidden states of the last token only
@@ -55,6 +55,7 @@ import { initialWeights, WeightStore } from './weights.js';
 /** @typedef {import('./results/textMethods.js').TokenizerLike} TokenizerLike */
 
 const FORWARD = ['capture', 'edit', 'cache', 'last', 'train'];
+
 export class Transformer extends TextMethods {
   #memory;
   /** The options as they were given, as JSON, for save(). */
@@ -92,14 +93,21 @@ export class Transformer extends TextMethods {
     this.unread = [];
     /** Where its files come from, for a model of openModel. @type {ModelSource | undefined} */
     this.source = undefined;
+    /**
+     * The optimizer with its state, if the folder that was opened contains one. dispose() frees it with the model.
+     * @type {Adam | Sgd | undefined}
+     */
+    this.optimizer = undefined;
     /** Defaults of generate(), from the files that it was opened with. @type {GenerationDefaults} */
-    this.generation = {};
+    this.generation = { ignored: [] };
     /** The generation_config.json that it was opened with. @internal @type {Record<string, any> | undefined} */
     this.generationConfig = undefined;
     /** The name of each parameter's tensor in its files. @internal @type {Map<string, string> | undefined} */
     this.storedNames = undefined;
     /** The shapes of the tensors in its files, by name. @internal @type {Map<string, readonly number[]> | undefined} */
     this.storedShapes = undefined;
+    /** The reason why the tokenizer of its files is not supported. @internal @type {string | undefined} */
+    this.tokenizerProblem = undefined;
     /** The tokenizer.json from which the tokenizer was read. @internal @type {Uint8Array | undefined} */
     this.tokenizerFile = undefined;
     /** GGUF metadata of its tokenizer. @internal @type {Record<string, GgufValue> | undefined} */
@@ -114,6 +122,11 @@ export class Transformer extends TextMethods {
     this.weights = weights ?? initialWeights(memory, this.options);
     this.#store = new WeightStore(memory, this.weights);
     this.#rotaryTables = new RotaryTables(memory, this.weights);
+  }
+
+  /** Number of learn() calls. @internal */
+  get learned() {
+    return this.#step;
   }
 
   /** The parameters that are in float32, by name: `blocks.0.attention.wq`, `embedding.table` … */
@@ -141,10 +154,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Computes forward for another public method, which error messages mention as the caller.
-   * @internal
-   * @param {string} caller
-   * @param {ModelInput} input
-   * @param {ForwardModelOptions} options
+   * @internal @param {string} caller @param {ModelInput} input @param {ForwardModelOptions} options
    */
   forwardFor(caller, input, options) {
     const given = readOptions(caller, options, FORWARD);
@@ -172,9 +182,16 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * @param {string} caller
-   * @param {Graph} graph
-   * @param {ModelInput} given
+   * Computes forward block by block: see forwardInSteps.js.
+   * @internal @param {ModelInput} input @param {import('./forwardInSteps.js').StepOptions} options
+   */
+  async forwardInSteps(input, options) {
+    const { forwardInSteps } = await import('./forwardInSteps.js');
+    return forwardInSteps(this, (...by) => this.#shared(...by), this.#memory, input, options);
+  }
+
+  /**
+   * @param {string} caller @param {Graph} graph @param {ModelInput} given
    * @param {ForwardModelOptions & { straight?: number, blocks?: number }} options
    */
   #run(caller, graph, given, { capture, edit, cache, last = false, straight, blocks }) {
@@ -228,9 +245,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Returns (1,T,C) as (T,C), for inputs without a batch axis.
-   * @param {Graph} graph
-   * @param {Record<string, Tensor>} captured
-   * @param {Tensor} x
+   * @param {Graph} graph @param {Record<string, Tensor>} captured @param {Tensor} x
    */
   #dropBatchAxis(graph, captured, x) {
     const shape = shapeOf(x).slice(1);
@@ -254,22 +269,6 @@ export class Transformer extends TextMethods {
   growingCache(options, capacity) {
     this.#store.checkAlive('cache');
     return new Cache(this.#memory, this.options, options, capacity);
-  }
-
-  /**
-   * Continues a text token by token. Returns a promise of the whole text that is also an async iterator of the tokens;
-   * for a list of prompts, a promise of a list of results, each with the tokens that its prompt would get alone.
-   * @template {ModelInput | readonly PromptInput[]} P
-   * @param {P} prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
-   * @param {import('./generateOptions.js').GenerateOptions} [options]
-   * @returns {P extends readonly PromptInput[] ? Promise<import('./generateOptions.js').Generated[]> :
-   *   import('./tokenStream.js').Generation}
-   */
-  generate(prompt, options = {}) {
-    return iterable(options, async (given, iterates) => {
-      const { generate } = await import('./generate.js');
-      return generate(this, prompt, given, iterates);
-    });
   }
 
   /**
@@ -396,9 +395,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Returns a copy of one parameter, as in stateDict.
-   * @internal
-   * @param {string} name
-   * @param {string} caller
+   * @internal @param {string} name @param {string} caller
    */
   valuesOf(name, caller) {
     return this.#store.valuesOf(name, caller);
@@ -410,6 +407,17 @@ export class Transformer extends TextMethods {
    */
   loadStateDict(dict) {
     this.#store.load('loadStateDict', dict);
+    return this;
+  }
+
+  /**
+   * Says that you have written to `model.parameters[…].data`. All other changes of weights are noticed. A cache that
+   * has tokens, and the last forward with `train: true`, then give an error with the code STATE instead of results of
+   * mixed weights.
+   */
+  changed() {
+    this.#store.checkAlive('changed');
+    this.#store.changed();
     return this;
   }
 
@@ -477,6 +485,7 @@ export class Transformer extends TextMethods {
 
   dispose() {
     this.#dropPending();
+    this.optimizer?.dispose();
     this.#store.dispose();
   }
 

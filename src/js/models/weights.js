@@ -78,7 +78,7 @@ const KINDS_BY_WEIGHT = ['int8', 'blocks', 'F16', 'BF16'];
 export class WeightStore {
   #memory;
   #weights;
-  /** The part of `version` that counts the versions of freed weights and the calls of `quantize`. */
+  /** The part of `version` that counts the versions of freed weights and the calls of `quantize` and `changed`. */
   #freedVersions = 0;
   disposed = false;
 
@@ -109,7 +109,12 @@ export class WeightStore {
     return found;
   }
 
-  /** A number that changes whenever a function of Headlight changes a weight. */
+  /** Records that values were written to weights directly. */
+  changed() {
+    this.#freedVersions++;
+  }
+
+  /** A number that changes whenever a function of Headlight changes a weight, or changed() was called. */
   get version() {
     let version = this.#freedVersions;
     for (const { tensor } of this.#weights.values()) if (tensor) version += versionOf(tensor);

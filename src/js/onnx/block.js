@@ -3,7 +3,7 @@
 import { normsOutputs, scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
 import { relativeScores } from './disentangled.js';
-import { activate, joinHeads, rmsNorm, splitHeads, times } from './operators.js';
+import { activate, joinHeads, layerNorm, rmsNorm, splitHeads, times } from './operators.js';
 
 /** @import { Visible } from './attention.js' */
 /** @import { Dim } from './graph.js' */
@@ -101,13 +101,30 @@ export const pairAcross = (parameters, i, encoded) => ({
   value: project(parameters, `blocks.${i}.cross`, 'v', encoded),
 });
 
+/**
+ * Normalizes queries or keys, if the model has such a norm.
+ * @param {Stack} stack
+ * @param {string} name of the weight
+ * @param {Value} x (B,heads,N,D), or (B,N,heads·D) for a norm of all heads together
+ */
+function headNorm(stack, name, x) {
+  const { graph, options } = stack;
+  const { queryKeyNorm: kind, normEps: eps, headDim } = options;
+  const weight = stack.weight(name);
+  if (!weight) return x;
+  if (kind === 'layer') return layerNorm(graph, x, weight, stack.weight(`${name}Bias`), eps);
+  if (kind !== 'each') return rmsNorm(graph, x, weight, eps);
+  const ones = graph.constant(new Float32Array(headDim).fill(1), [headDim]);
+  const heads = graph.reshape(weight, name.endsWith('Q') ? options.numHeads : options.kvHeads, 1, headDim);
+  return graph.op('Mul', [layerNorm(graph, x, ones, undefined, eps), heads]);
+}
+
 /** @param {Stack} stack @param {number} i @param {Value} x */
 function attendSelf(stack, i, x) {
   const { graph, options, inputs } = stack;
   const at = `blocks.${i}`;
   const [query, key] = /** @type {const} */ (['q', 'k']).map((name) => {
-    const scale = stack.weight(`${at}.attention.norm${name.toUpperCase()}`);
-    const normed = (/** @type {Value} */ y) => (scale ? rmsNorm(graph, y, scale, options.normEps) : y);
+    const normed = (/** @type {Value} */ y) => headNorm(stack, `${at}.attention.norm${name.toUpperCase()}`, y);
     const whole = options.queryKeyNorm === 'all';
     const heads = project(stack, `${at}.attention`, name, x, whole ? normed : undefined);
     return stack.rotate(whole ? heads : normed(heads), i);

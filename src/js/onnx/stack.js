@@ -113,19 +113,19 @@ export class Stack extends Parameters {
   }
 
   /**
-   * Counts the positions of tokens. The position of a token is the number of real tokens before it, or its index if the
-   * model is not causal and has no padding token.
+   * Counts the positions of tokens. The position of a token is its index or, if padding is not counted, the number of
+   * real tokens before it.
    */
   #countPositions() {
     const { graph, inputs, past, options } = this;
-    const { padToken, causal, positionOffset } = options;
+    const { padToken, countPadding } = options;
     if (padToken !== undefined && inputs.ids) {
       const real = graph.op('Not', [graph.op('Equal', [inputs.ids, graph.int(padToken)])]);
       const before = countBefore(graph, real);
       // The ids of past tokens are not available, so all of them count as real.
       return graph.op('Where', [real, past ? graph.op('Add', [before, past]) : before, graph.int(-1)]);
     }
-    if (inputs.keep && (causal || positionOffset > 0)) {
+    if (inputs.keep && !countPadding) {
       const seen = countBefore(graph, inputs.keep);
       return past ? graph.op('Slice', [seen, past, this.keys, graph.ints(1)]) : seen;
     }

@@ -84,7 +84,8 @@ function tensorsOf(caller, parameter, trainable, part) {
   });
 }
 
-class Optimizer {
+/** The base class of all optimizers. */
+export class Optimizer {
   #memory;
   /** @type {Entry[]} */
   #entries = [];
@@ -306,6 +307,7 @@ export class Sgd extends Optimizer {
   }
 }
 
+/** Adam, and AdamW, whose `name` is 'adamW'. */
 export class Adam extends Optimizer {
   #decoupled;
 

@@ -48,6 +48,20 @@ const isInWord = (text, begin, end) =>
   WORD_BEFORE.test(text.slice(Math.max(0, begin - 2), begin)) || WORD_AFTER.test(text.slice(end, end + 2));
 
 /**
+ * Returns a function that returns the end of the spaces from an index on. It looks at each space once, because the
+ * spaces after a token may be tokens themselves.
+ * @param {string} chars
+ */
+function skipper(chars) {
+  let [first, last] = [0, 0];
+  return (/** @type {number} */ at) => {
+    if (at >= first && at < last) return last;
+    for ([first, last] = [at, at]; last < chars.length && SPACE.test(chars[last]); ) last++;
+    return last;
+  };
+}
+
+/**
  * @param {AddedToken[]} tokens
  * @param {(content: string) => string} [normalize]
  * @returns {(text: AlignedText) => Section[]} splits a text at the tokens
@@ -66,6 +80,7 @@ function splitterAt(tokens, normalize = (content) => content) {
     if (!words) return chars ? [{ text, token: null }] : [];
     /** @type {Section[]} */
     const sections = [];
+    const afterSpaces = skipper(chars);
     let done = 0;
     for (let at = 0; at < chars.length; ) {
       if (words[at] < 0) {
@@ -78,7 +93,7 @@ function splitterAt(tokens, normalize = (content) => content) {
       at = end;
       if (token.single && isInWord(chars, begin, end)) continue;
       while (token.left && begin > done && SPACE.test(chars[begin - 1])) begin--;
-      while (token.right && end < chars.length && SPACE.test(chars[end])) end++;
+      if (token.right) end = afterSpaces(end);
       // The previous token may already include the spaces before this one.
       if (token.left) begin = Math.max(begin, done);
       if (begin >= end) continue;

@@ -1,10 +1,12 @@
 // Makes the tokenizer of a GGUF file from the metadata entries tokenizer.ggml.*. These contain the vocabulary and the
 // special tokens. The values of tokenizer.ggml.model and tokenizer.ggml.pre determine the other steps.
 
+import { quote } from '../check/quote.js';
 import { readBpe } from './bpe.js';
 import { clean, growthLimit, readDecoder } from './decoders.js';
 import { Fields } from './fields.js';
 import { GgufMetadata } from './ggufMetadata.js';
+import { PRE_TOKENIZERS } from './ggufPatterns.js';
 import { chain, editing, readNormalizer } from './normalizers.js';
 import { fromRegExp } from './pattern.js';
 import { precompiled } from './precompiled.js';
@@ -22,6 +24,7 @@ import { readWordPiece } from './wordpiece.js';
 /** Values of tokenizer.ggml.token_type. */
 const [UNKNOWN, CONTROL, USER_DEFINED] = [2, 3, 4];
 const MODEL = 'tokenizer.ggml.model';
+const PRE = 'tokenizer.ggml.pre';
 /** Values of tokenizer.ggml.model in files without a tokenizer. */
 const NONE = [null, 'none', 'no_vocab'];
 /** The character with which a token begins in the vocabulary of BERT if it begins a word. */
@@ -234,6 +237,20 @@ function specialTokens(file, defaults, isBert) {
       .map((id) => [id, { id: String(id), ids: [id], tokens: [file.tokens[id]] }]),
   );
   return readProcessor(step({ type: 'TemplateProcessing', single, pair: [...single, ...second], special_tokens }));
+}
+
+/**
+ * Returns the reason why a tokenizer is of a kind that is not supported, or undefined if it is supported or missing.
+ * @param {object} metadata
+ */
+export function whyUnknown(metadata) {
+  const fields = new Fields(metadata, '');
+  const model = fields.get(MODEL);
+  if (typeof model !== 'string' || NONE.includes(model)) return undefined;
+  if (!Object.hasOwn(KINDS, model)) return `${MODEL} is ${quote(model)}, which is not supported`;
+  const pre = fields.get(PRE);
+  if (model !== 'gpt2' || typeof pre !== 'string' || PRE_TOKENIZERS.has(pre)) return undefined;
+  return `${PRE} is ${quote(pre)}, which is not supported`;
 }
 
 /**

@@ -60,8 +60,10 @@ export function sample(logits, options = {}) {
 /**
  * Changes logits in place to make some tokens less likely or to exclude them.
  * @param {Float32Array} logits
- * @param {{ repeated: Iterable<number>, repetitionPenalty: number, suppress: readonly number[], forced?: number }} by
- *   repeated: tokens so far; suppress: tokens that must not be chosen; forced: the only token that may be chosen
+ * @param {{ repeated: Iterable<number>, repetitionPenalty: number, suppress: readonly number[],
+ *   forced: readonly number[] }} by
+ *   repeated: tokens so far; suppress: tokens that must not be chosen; forced: the only tokens that may
+ *   be chosen; empty: all
  */
 export function restrict(logits, { repeated, repetitionPenalty, suppress, forced }) {
   if (repetitionPenalty !== 1) {
@@ -69,9 +71,9 @@ export function restrict(logits, { repeated, repetitionPenalty, suppress, forced
       logits[id] = logits[id] > 0 ? logits[id] / repetitionPenalty : logits[id] * repetitionPenalty;
   }
   for (const id of suppress) if (id < logits.length) logits[id] = -Infinity;
-  if (forced === undefined) return;
+  if (forced.length === 0) return;
   logits.fill(-Infinity);
-  logits[forced] = 0;
+  for (const id of forced) logits[id] = 0;
 }
 
 /**

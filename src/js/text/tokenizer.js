@@ -204,14 +204,17 @@ const modelWithoutType = (model) =>
  */
 export function openTokenizer(source, fixed) {
   const isFile = source instanceof Object && !ArrayBuffer.isView(source) && !isBuffer(source);
-  return new Tokenizer(readFile(new Fields(isFile ? source : parse(source), ''), fixed), fixed);
+  return new Tokenizer(readFile(new Fields(isFile ? source : parseTokenizer(source), ''), fixed), fixed);
 }
 
 /** @param {object} source */
 const isBuffer = (source) => /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(source));
 
-/** @param {unknown} source */
-function parse(source) {
+/**
+ * Parses a tokenizer.json. Objects become Maps.
+ * @param {unknown} source its bytes or its text
+ */
+export function parseTokenizer(source) {
   const fail = (/** @type {string} */ reason) => formatError(CALLER, `not the JSON of a tokenizer: ${reason}`);
   if (typeof source === 'string') return parseJson(source, fail, { maps: true });
   let text;

@@ -163,6 +163,12 @@ static float *floats(double count, bool written) {
 
 float *required_input(double count) { return floats(count, false); }
 float *required_output(double count) { return floats(count, true); }
+float *own_numbers(double count) {
+  const bool refuse = state.refuse;
+  float *x = floats(count, false);
+  state.refuse = refuse;
+  return x;
+}
 float *input(double count) { return is_missing(count) ? NULL : floats(count, false); }
 float *output(double count) { return is_missing(count) ? NULL : floats(count, true); }
 float *optional_input(double count) { return one_in(2) ? floats(count, false) : NULL; }

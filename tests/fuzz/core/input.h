@@ -39,6 +39,8 @@ float *input(double count);
 float *optional_input(double count);
 float *output(double count);
 float *optional_output(double count);
+/* Makes numbers that the test reads and the call does not get, so that any number of them is allowed. */
+float *own_numbers(double count);
 float *if_(bool condition, float *make(double count), double count);
 uint8_t *optional_flags(double count);
 int32_t *labels(double count, uint32_t below);

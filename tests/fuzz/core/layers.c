@@ -25,8 +25,7 @@ void fuzz_linear_forward(void) {
 void fuzz_linear_stored(void) {
   const uint32_t rows = linear_size(), out = linear_size(), in = linear_size(), stored = choice(HL_STORED_BF16);
   const double count = (double)out * in;
-  float *y = output((double)rows * out), *converted = required_input(count),
-        *weight = input(stored_floats(count, stored));
+  float *y = output((double)rows * out), *converted = own_numbers(count), *weight = input(stored_floats(count, stored));
   const float *x = input((double)rows * in), *bias = optional_input(out);
   if (weight && is_allocated(count) && (stored == HL_STORED_F16 || stored == HL_STORED_BF16)) {
     for (size_t i = 0; i < (size_t)count; i++) {

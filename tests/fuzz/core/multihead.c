@@ -56,7 +56,7 @@ void fuzz_quantized(void) {
   float *y = output((double)rows * (by_rows ? in : out));
   const int32_t *label = by_rows ? labels(rows, out) : NULL;
   const float *x = by_rows ? NULL : input((double)rows * in), *bias = by_rows ? NULL : optional_input(out);
-  const float *plain = required_input((double)out * in);
+  const float *plain = own_numbers((double)out * in);
   float *packed = input(size);
   if (packed && size > 0 && is_allocated(size) && is_allocated((double)out * in)) pack(packed, plain, out, in, true);
   must_refuse(by_rows && out == 0 && rows > 0);
@@ -82,7 +82,7 @@ typedef struct {
 /* Makes a weight. A weight that is too large is not packed. If the weight has no rows, `packed` may be NULL. */
 static weight random_weight(double out, uint32_t in, bool int8, float *make(double count)) {
   const double size = packed_size(out, in, int8);
-  weight w = {required_input(out * in), NULL};
+  weight w = {own_numbers(out * in), NULL};
   if (out > UINT32_MAX || !is_allocated(out * in) || !is_allocated(size)) {
     takes_long();
     w.packed = required_input(1);

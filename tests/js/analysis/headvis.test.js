@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { readHeadvis, scanHeads, writeHeadvis } from 'headlight-attention/analysis';
+import { headRoles, readHeadvis, scanHeads, writeHeadvis } from 'headlight-attention/analysis';
 import { readHeadvis as readInPage } from '../../../src/js/analysis/analysis.js';
 import { difference, GOLDEN, readPack } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
@@ -58,11 +58,13 @@ const close = (got, expected, most = 1.01e-4) => {
 
 test('the files are those that the frontend of HeadVis reads', async () => {
   const files = writeHeadvis(await goldenScan(), NAMES);
-  assert.deepEqual(Object.keys(files).sort(), Object.keys(golden).sort());
+  assert.deepEqual(Object.keys(files).sort(), [...Object.keys(golden), 'roles.json'].sort());
   const [config, expected] = [parse(files['config.json']), parse(golden['config.json'])];
+  // The roles of the heads are not a part of HeadVis.
+  const { roles_file: _, ...known } = config;
   const withoutTexts = ({ metric_descriptions, custom_plots, statistics_display, ...rest }) => rest;
-  assert.deepEqual(withoutTexts(config), withoutTexts(expected));
-  assert.deepEqual(Object.keys(config), Object.keys(expected));
+  assert.deepEqual(withoutTexts(known), withoutTexts(expected));
+  assert.deepEqual(Object.keys(known), Object.keys(expected));
   for (const name of ['metric_descriptions', 'statistics_display'])
     assert.deepEqual(Object.keys(config[name]), Object.keys(expected[name]));
   assert.deepEqual(
@@ -122,6 +124,37 @@ test('every number has at most four decimals, and NaN is null', async () => {
   const { metrics } = await readHeadvis(files);
   assert.ok(metrics.induction.data.every(Number.isNaN));
   assert.ok(metrics.entropy.data.every(Number.isFinite));
+});
+
+test('the names of roles and their numbers are written, and read again as they are', async () => {
+  const scan = await goldenScan();
+  const read = async (names) => (await readHeadvis(writeHeadvis(scan, { ...NAMES, ...names }))).roles;
+  const own = headRoles(scan.roles);
+  const { names, weights, mean, chance } = await read({});
+  assert.deepEqual(names, own.names);
+  close(weights.flat(), own.weights.flat(), 5.1e-5);
+  for (const [role, { data, shape }] of Object.entries(scan.roles.mean)) {
+    close([...mean[role].data], [...data], 5.1e-5);
+    close([...chance[role].data], [...scan.roles.chance[role].data], 5.1e-5);
+    assert.deepEqual(mean[role].shape, shape);
+  }
+  // Names from another measurement are kept, although the measures of the scan show others.
+  const [layers, heads] = scan.metrics.entropy.shape;
+  const given = {
+    names: Array.from({ length: layers }, (_, l) =>
+      Array.from({ length: heads }, (_, h) => (h === l ? 'first' : null)),
+    ),
+    weights: Array.from({ length: layers }, (_, l) => Array.from({ length: heads }, (_, h) => (h === l ? 0.75 : null))),
+  };
+  const other = await read({ roles: given });
+  assert.deepEqual([other.names, other.weights], [given.names, given.weights]);
+  assert.equal((await readHeadvis(golden)).roles, undefined);
+  const files = writeHeadvis(scan, NAMES);
+  for (const wrong of [{}, [{ layer: 9, head: 0 }], [{ layer: 0, head: 0, role: 'constructor' }]])
+    await assert.rejects(readHeadvis({ ...files, 'roles.json': encode(wrong) }), {
+      code: 'FORMAT',
+      parameter: 'roles.json',
+    });
 });
 
 test('layers without attention are left out', async () => {

@@ -4,11 +4,19 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { scanHeads } from 'headlight-attention/analysis';
+import { headRoles, scanHeads } from 'headlight-attention/analysis';
 import { uniformSource } from '../../../src/js/ops/random.js';
 import { difference, GOLDEN, readPack } from '../../support/golden.js';
 import { build, hl } from '../../support/headlight.js';
-import { plainEdges, plainMax, plainMeasures, plainRows, plainTables } from '../../support/plain_scan.js';
+import {
+  plainEdges,
+  plainMax,
+  plainMeasures,
+  plainRole,
+  plainRoles,
+  plainRows,
+  plainTables,
+} from '../../support/plain_scan.js';
 import { inTier } from '../../support/tier.js';
 
 const METRICS = ['selfAttention', 'previous', 'entropy', 'distance', 'distanceVariance', 'induction'];
@@ -57,6 +65,14 @@ function weightsOf(model, sequences) {
   return all;
 }
 
+/** Returns a function from a layer to a function that returns true if a query t sees a key s. */
+const visibleKeys =
+  ({ causal, window }) =>
+  (layer) => {
+    const width = window?.[layer] ?? Infinity;
+    return causal ? (t, s) => s <= t && t - s < width : (t, s) => Math.abs(t - s) <= Math.floor(width / 2);
+  };
+
 /** Compares the results of a scan for one head with plain loops. */
 function checkHead(scan, index, ids, whole, weights, options) {
   const { intervals, samples, top, keep, least, threshold, warmup } = options;
@@ -70,6 +86,14 @@ function checkHead(scan, index, ids, whole, weights, options) {
   for (const name of METRICS) close([scan.metrics[name].data[index]], [expected[name]]);
   for (const name of ['first', 'duplicate']) close([scan.roles[name].data[index]], [expected[name]]);
   for (const [role, share] of Object.entries(expected.holds)) close([scan.roles.holds[role].data[index]], [share]);
+  const roles = plainRoles(
+    whole.map((n) => ids[n]),
+    weights,
+    options.isVisible?.(layer),
+  );
+  for (const measure of ['mean', 'chance'])
+    for (const [role, value] of Object.entries(roles[measure])) close([scan.roles[measure][role].data[index]], [value]);
+  assert.equal(headRoles(scan.roles).names[layer][head], plainRole(roles));
 
   const maxima = columnOf(scan.maxima, index);
   ids.forEach((list, n) => {
@@ -182,7 +206,9 @@ for (const [name, form] of Object.entries(FORMS))
         model,
         whole.map((n) => ids[n]),
       );
-      for (const [index, list] of weights.entries()) checkHead(scan, index, ids, whole, list, options);
+      const isVisible = visibleKeys(model.options);
+      for (const [index, list] of weights.entries())
+        checkHead(scan, index, ids, whole, list, { ...options, isVisible });
       model.dispose();
     }
   });

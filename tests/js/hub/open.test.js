@@ -4,10 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { inspect } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { GOLDEN, modelFiles } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 import { answer } from '../../support/hub.js';
-import { makeFolder, at as of, start as startWith } from '../../support/hubCache.js';
+import { makeFolder, at as of, start as startWith, treeOf } from '../../support/hubCache.js';
 import { logitsOf } from '../../support/logits.js';
 
 const LLAMA = {
@@ -205,6 +207,60 @@ test('answers that are not those of the Hub are refused in words', async (t) => 
     await assert.rejects(hl.openModel('hf://owner/llama', of(hub)), (error) => {
       assert.equal(error.reason, 'server');
       assert.match(error.message, message);
+      return true;
+    });
+  }
+});
+
+test('a small file that is not the one that the Hub lists is refused and not cached', async (t) => {
+  const hub = await start(t);
+  const cache = makeFolder(t);
+  hub.fault = ({ path }) =>
+    /resolve-cache.*config\.json/.test(path) &&
+    ((response, { body, headers }) => {
+      const plain = headers['content-encoding'] ? gunzipSync(body) : body;
+      response.writeHead(200).end(String(plain).replace('"rope_theta"', '"rope_thetb"'));
+    });
+  for (const options of [of(hub, { cache }), of(hub)])
+    await assert.rejects(hl.openModel('hf://owner/llama', options), (error) => {
+      assert.equal(error.reason, 'changed');
+      assert.match(error.message, /owner\/llama\/config\.json is not the same file as before: its sha1 is not/);
+      return true;
+    });
+  assert.deepEqual(
+    treeOf(cache).filter((path) => path.includes('snapshots')),
+    [],
+  );
+  hub.fault = () => undefined;
+  assert.deepEqual(await logitsOf('hf://owner/llama', of(hub, { cache })), expected);
+});
+
+test('a list of 250,000 files is refused in words', async (t) => {
+  const hub = await start(t);
+  const list = Array.from({ length: 250_000 }, (_, i) => ({ type: 'file', path: `${i}`, size: 1 }));
+  const body = JSON.stringify(list);
+  hub.fault = ({ path }) => (path.includes('/tree/') ? answer(200, {}, body) : undefined);
+  await assert.rejects(hl.openModel('hf://owner/llama', of(hub)), (error) => {
+    assert.equal(error.reason, 'server');
+    assert.match(error.message, /it lists more than 200000 files/);
+    return true;
+  });
+});
+
+test('an error repeats what the server says without tokens and passwords', async (t) => {
+  const hub = await start(t, { 'owner/llama': LLAMA });
+  const other = `hf_${'x'.repeat(34)}`;
+  const said = `not for Bearer ${hub.token}, ${hub.token}, ${other}, see https://me:pa55@host/a?Signature=s1`;
+  const location = 'http://me:pa55@127.0.0.1/x';
+  for (const [fault, message] of [
+    [answer(400, { 'x-error-message': said }), /status 400: not for ….*see https:\/\/…@host\/a\?…$/],
+    [answer(307, { location }), /a redirect to an address with a user name or a password/],
+    [answer(200, {}, `{"sha": ${hub.token}`), /does not send JSON/],
+  ]) {
+    hub.fault = () => fault;
+    await assert.rejects(hl.openModel('hf://owner/llama', of(hub, { token: hub.token })), (error) => {
+      assert.match(error.message, message);
+      assert.doesNotMatch(inspect(error), new RegExp(`${hub.token}|${other}|pa55|Signature=s1`));
       return true;
     });
   }

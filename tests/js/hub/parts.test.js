@@ -7,14 +7,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { Patience, Temporary } from '../../../src/js/hub/client.js';
+import { Client, Patience, Temporary } from '../../../src/js/hub/client.js';
 import { HubFile, merge } from '../../../src/js/hub/hubFile.js';
 import { choose, describe } from '../../../src/js/hub/kinds.js';
 import { memoryStore } from '../../../src/js/hub/memoryStore.js';
 import { readName } from '../../../src/js/hub/names.js';
-import { cacheFolder } from '../../../src/js/hub/nodeCache.js';
+import { cacheFolder, openNodeCache } from '../../../src/js/hub/nodeCache.js';
 import { NodeStore } from '../../../src/js/hub/nodeStore.js';
+import { RemoteFile } from '../../../src/js/hub/remoteFile.js';
 import { SegmentStore } from '../../../src/js/hub/segments.js';
+import { Sha1 } from '../../../src/js/hub/sha1.js';
 import { Sha256 } from '../../../src/js/hub/sha256.js';
 import { uniformSource } from '../../../src/js/ops/random.js';
 
@@ -96,6 +98,12 @@ test('names are read as their parts', () => {
     ['hf://owner/name@refs/convert/x/a', 'owner/name', 'refs/convert/x', 'a'],
     ['https://huggingface.co/gpt2/blob/v1/a%20b.json?x=1', 'gpt2', 'v1', 'a b.json'],
     ['https://huggingface.co/owner/tree', 'owner/tree'],
+    ['hf://owner/name?revision=v9', 'owner/name', 'v9'],
+    ['hf://owner/name/a.gguf?revision=feature%2Fx', 'owner/name', 'feature/x', 'a.gguf'],
+    ['hf://owner/name@v9?revision=v9', 'owner/name', 'v9'],
+    ['https://huggingface.co/owner/name?revision=v9#usage', 'owner/name', 'v9'],
+    ['https://huggingface.co/gpt2/resolve/main/a.gguf?download=true#x', 'gpt2', 'main', 'a.gguf'],
+    ['https://huggingface.co/owner/name?library=transformers&utm_source=x', 'owner/name'],
   ])
     assert.deepEqual({ revision: undefined, path: undefined, ...readName('x', text) }, { id, revision, path }, text);
 });
@@ -108,12 +116,16 @@ test('the folder of the cache follows the variables of Hugging Face', () => {
   assert.equal(cacheFolder('/d', { HF_HUB_CACHE: '/a' }), '/d');
 });
 
-test('SHA-256 in pieces is that of OpenSSL', () => {
-  for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 128, 1000]) {
-    const bytes = randomBytes(length);
-    const hash = new Sha256().update(bytes.subarray(0, length >> 1)).update(bytes.subarray(length >> 1));
-    assert.equal(hash.digest(), createHash('sha256').update(bytes).digest('hex'), `${length}`);
-  }
+test('SHA-256 and SHA-1 in pieces are those of OpenSSL', () => {
+  for (const [name, Hash] of [
+    ['sha256', Sha256],
+    ['sha1', Sha1],
+  ])
+    for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 128, 1000]) {
+      const bytes = randomBytes(length);
+      const hash = new Hash().update(bytes.subarray(0, length >> 1)).update(bytes.subarray(length >> 1));
+      assert.equal(hash.digest(), createHash(name).update(bytes).digest('hex'), `${name} ${length}`);
+    }
 });
 
 test('ranges are sorted, and joined over small gaps', () => {
@@ -198,7 +210,7 @@ test('a file that was begun is continued in any order, and gets its name when it
     const segments = filesInMemory();
     let stored = 0;
     const failures = [];
-    const place = { size: bytes.length, snapshot, blob, segments, keepsAll: () => true };
+    const place = { size: bytes.length, snapshot, blob, incomplete: blob, segments, keepsAll: () => true };
     const store = new NodeStore({
       ...place,
       onStored: async () => void stored++,
@@ -297,4 +309,128 @@ test('waits are as told, 0 at once, else they double; after the last attempt the
   assert.deepEqual(await waited('rateLimit', [0, 1, 37, none, 0], 1), [1, -1, 37, -37, 40, -40]);
   const other = new Error('not temporary');
   await assert.rejects(new Patience(client).again(other), other);
+});
+
+test('two revisions, and a query or a fragment without a meaning, are refused by name', () => {
+  for (const [text, message] of [
+    ['hf://owner/name@v1?revision=v2', /it has several revisions: v2, v1/],
+    ['https://huggingface.co/owner/name/tree/v1?revision=v2', /it has several revisions: v2, v1/],
+    ['hf://owner/name?revision=v1&revision=v2', /it has several revisions: v1, v2/],
+    ['hf://owner/name?rev=v9', /'\?rev' has no meaning in it/],
+    ['hf://owner/name?token=hf_abc', /'\?token' has no meaning in it$/],
+    ['hf://owner/name#v9', /what follows # has no meaning in it.*%23/],
+    ['hf://owner/name?revision=', /'' is not a revision/],
+    ['hf://owner/name?revision=../x', /is not a revision/],
+  ])
+    assert.throws(
+      () => readName('x', text),
+      ({ code, message: found, got }) => {
+        assert.equal(code, 'ARGUMENT');
+        assert.match(found, message);
+        assert.ok(!`${found} ${got}`.includes('hf_abc'));
+        return true;
+      },
+    );
+});
+
+test('files of a repository whose paths are similar have different places in the cache', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-places-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const cache = openNodeCache(folder, {});
+  const sha = '0'.repeat(40);
+  const open = (path) => cache.open('owner/name', sha, { path, size: 5000, isLarge: true }, () => true);
+  const paths = ['a/model', 'a-model', 'a%2Fmodel', 'A/model', 'a--model', 'a-model.incomplete'];
+  for (const [i, path] of paths.entries()) {
+    const store = await open(path);
+    assert.equal(store.presentFrom(0), 0, path);
+    await store.write(0, new Uint8Array(1000).fill(i));
+    await store.close();
+  }
+  for (const [i, path] of paths.entries()) {
+    const [store, bytes] = [await open(path), new Uint8Array(1000)];
+    assert.equal(store.presentFrom(0), 1000);
+    assert.equal(await store.read(0, bytes), true);
+    assert.ok(
+      bytes.every((byte) => byte === i),
+      path,
+    );
+    await store.expectWhole();
+    await store.close();
+  }
+  // A file that is being received is not listed as a file of the model.
+  assert.deepEqual(await cache.present('owner/name', sha), []);
+});
+
+/** Makes a client of which each request brings this number of bytes before the connection ends. */
+function brokenClient(count) {
+  const client = {
+    requests: 0,
+    place: { caller: 'x', endpoint: 'https://host', id: 'owner/name', revision: 'main' },
+    throwIfClosed() {},
+    wait: async () => {},
+    isOwn: () => true,
+    check() {},
+    async send(url, { Range }) {
+      client.requests++;
+      const [first, last] = Range.match(/\d+/g).map(Number);
+      const headers = new Headers({ 'content-range': `bytes ${first}-${last}/${2 ** 20}` });
+      const parts = [new Uint8Array(Math.min(count, last + 1 - first))];
+      return { url, response: { status: 206, headers }, next: async () => parts.pop(), close() {} };
+    },
+  };
+  return client;
+}
+
+test('a server that sends one byte for each request is given up, one that sends 64 KB is not', async () => {
+  const receive = async (client) => {
+    const file = new RemoteFile(client, 'https://host/file', { path: 'file', size: 2 ** 20, isLarge: true });
+    let bytes = 0;
+    for await (const part of file.stream(0, 2 ** 20)) bytes += part.bytes.length;
+    return bytes;
+  };
+  const slow = brokenClient(1);
+  await assert.rejects(receive(slow), { reason: 'network' });
+  assert.equal(slow.requests, 5);
+  const broken = brokenClient(2 ** 16);
+  assert.equal(await receive(broken), 2 ** 20);
+  assert.equal(broken.requests, 16);
+});
+
+/** Makes a client for a server of which the test makes the responses. */
+const clientOf = (t, respond) => {
+  t.mock.method(globalThis, 'fetch', respond);
+  return new Client({ caller: 'x', endpoint: 'https://host', id: 'owner/name', revision: 'main' }, { follow: false });
+};
+
+test('a connection over which a byte arrives now and then counts as broken', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const client = clientOf(t, async (_url, { signal }) => {
+    const pull = async (controller) => {
+      // After the time of the limit, the timer of 0 ms ends the request.
+      await new Promise((resolve) => setTimeout(resolve, now >= 60_000 ? 20 : 0));
+      if (signal.aborted) return controller.error(signal.reason);
+      now += 15_000;
+      return controller.enqueue(new Uint8Array(1));
+    };
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+  });
+  const exchange = await client.send('https://host/file');
+  let bytes = 0;
+  await assert.rejects(
+    async () => {
+      while (await exchange.next()) bytes++;
+    },
+    ({ reason, message }) => reason === 'network' && /only 4 bytes arrived in 60 seconds/.test(message),
+  );
+  assert.equal(bytes, 4);
+});
+
+test('waits of a client leave no listeners behind', async (t) => {
+  const added = t.mock.method(AbortSignal.prototype, 'addEventListener');
+  const removed = t.mock.method(AbortSignal.prototype, 'removeEventListener');
+  const client = clientOf(t, undefined);
+  for (let i = 0; i < 5; i++) await client.wait(0);
+  assert.equal(added.mock.callCount(), 5);
+  assert.equal(removed.mock.callCount(), 5);
 });

@@ -117,3 +117,11 @@ test('errors name every fault of an npz file', async () => {
   ])
     await rejects(readNpz(file), pattern);
 });
+
+test('a small file that claims hundreds of megabytes is refused, unless maxSize allows it', async () => {
+  const one = (size) =>
+    zip([{ name: 'a.npy', deflate: true, bytes: new Uint8Array(1), packed: new Uint8Array(2 ** 19), size }]);
+  await rejects(readNpz(one(2 ** 28 + 1)), /the arrays take 268435457 bytes, expected at most maxSize = 268435456/);
+  await rejects(readNpz(one(2 ** 28)), /cannot be decompressed|unpacks to/);
+  await rejects(readNpz(one(2 ** 28 + 1), { maxSize: 2 ** 29 }), /cannot be decompressed|unpacks to/);
+});

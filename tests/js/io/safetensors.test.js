@@ -240,3 +240,10 @@ test(`any dictionary of tensors is unchanged after writing and reading (seed ${S
 test('errors have the error class of the module', () => {
   assert.throws(() => readSafetensors(), HeadlightError);
 });
+
+test('a tensor without a range, or with a wrong one, is refused by name', () => {
+  const good = { dtype: 'F32', shape: [1], begin: 0, end: 4 };
+  for (const range of [undefined, null, 5, {}, { ...good, shape: 1 }, { ...good, end: -1 }, { ...good, begin: '0' }])
+    assert.throws(() => readSafetensorsTensor(range, new Uint8Array(4)), { code: 'ARGUMENT', parameter: 'range' });
+  assert.throws(() => readSafetensorsTensor(), /readSafetensorsTensor: range is undefined, expected \{ dtype, shape/);
+});

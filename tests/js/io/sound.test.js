@@ -61,6 +61,28 @@ for (const [bins, length] of inTier([USUAL, LARGE], [USUAL]))
     data.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) <= 1e-6, `${i}: ${x}, expected ${expected[i]}`));
   });
 
+test('the shortest spectrogram has two frames, as an encoder with one position reads', () => {
+  const samples = noise(320, 3);
+  const { data, shape } = logMel(samples, { seconds: 0.02 });
+  assert.deepEqual(shape, [1, 80, 2]);
+  const expected = expectedLogMel(samples, 80, 2);
+  assert.ok(data.every((x, i) => Math.abs(x - expected[i]) < 1e-5));
+  const other = logMel(samples, { seconds: 0.32 });
+  assert.deepEqual(other.shape, [1, 80, 32]);
+  assert.throws(() => logMel(samples, { seconds: 0.01 }), { code: 'ARGUMENT', parameter: 'seconds' });
+});
+
+test('samples that are not numbers are refused by their index', () => {
+  for (const read of [(samples) => logMel(samples), (samples) => resample(samples, 8000, 16000)]) {
+    const refused = (samples, parameter) => assert.throws(() => read(samples), { code: 'ARGUMENT', parameter });
+    refused(BigInt64Array.of(1n), 'samples[0]');
+    refused([0, 1n], 'samples[1]');
+    refused([0, '1'], 'samples[1]');
+    refused([[0, 1]], 'samples[0]');
+  }
+  assert.equal(resample(new Float32Array(0), 8000, 16000).length, 0);
+});
+
 test('thirty seconds by default; silence has the lowest value', () => {
   const { data, shape } = logMel([]);
   assert.deepEqual(shape, [1, 80, 3000]);

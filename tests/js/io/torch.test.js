@@ -187,6 +187,10 @@ test('every fault of an archive is named', async () => {
       torchZip({ matrix }, [storage], { deflate: true }),
       /'archive\/data.pkl' is compressed, expected it as torch.save/,
     ],
+    [
+      torchZip({ matrix }, [storage], { crc: 5 }),
+      /damaged: 'archive\/data.pkl' has a different checksum from that in the directory/,
+    ],
     [good.subarray(0, good.length - 30), /directory is missing, the file is truncated/],
     [good.subarray(0, 300), /directory is missing, the file is truncated/],
     [torchZip({ 'a.b': matrix, a: { b: matrix } }, [storage]), /there are two tensors 'a.b'/],
@@ -255,4 +259,8 @@ test('many tensors take time in proportion to the file', () => {
   const tensors = readTorch(torchZip(new Map(parts), [storage]));
   assert.equal(Object.keys(tensors).length, 5000);
   assert.deepEqual([...tensors.t4999.data], [0, 1, 2, 3, 4, 5]);
+});
+
+test('an archive without checksums, which PyTorch can write, is read', () => {
+  assert.deepEqual(Object.keys(readTorch(torchZip({ matrix }, [storage], { crc: 0 }))), ['matrix']);
 });

@@ -52,6 +52,54 @@ test('random numbers have seed 0, mean 0 and deviation 1, or the range 0 to 1, u
   });
 });
 
+test('at() copies the part at some indices; negative ones count from the end; all indices give a number', () => {
+  hl.scope(() => {
+    const shape = [2, 3, 4, 5];
+    const tensor = hl.tensor(Float32Array.from({ length: 120 }, (_, i) => i));
+    const all = hl.tensor(tensor, shape);
+    const nested = all.toArray();
+    for (const [indices, expected] of [
+      [[1, 2, -1], nested[1][2][3]],
+      [[0, -3], nested[0][0].flat()],
+      [[-2], nested[0].flat(2)],
+      [[], nested.flat(3)],
+    ]) {
+      const part = all.at(...indices);
+      assert.ok(part instanceof Float32Array);
+      assert.deepEqual([...part], expected);
+    }
+    assert.equal(all.at(1, 0, -2, 4), nested[1][0][2][4]);
+    assert.equal(hl.tensor(7).at(), 7);
+    assert.deepEqual([...hl.zeros([2, 0]).at(1)], []);
+    all.at(0, 0, 0)[0] = 9;
+    assert.equal(all.data[0], 0);
+    const row = all.at(1, 0, 0);
+    all.dispose();
+    assert.equal(row[4], 64);
+    assert.throws(() => all.at(0), { code: 'DISPOSED' });
+  });
+});
+
+test('at() refuses an index outside of an axis, and names the axis', () => {
+  hl.scope(() => {
+    const tensor = hl.zeros([2, 3, 4]);
+    for (const [indices, parameter, range] of [
+      [[0, 3], 'indices[1]', 'an integer from -3 to 2'],
+      [[-3], 'indices[0]', 'an integer from -2 to 1'],
+      [[0, 0, 0.5], 'indices[2]', 'an integer from -4 to 3'],
+      [[0, 0, 0, 0], 'indices[3]', 'none'],
+      [['0'], 'indices[0]', 'an integer from -2 to 1'],
+      [[undefined], 'indices[0]', 'an integer from -2 to 1'],
+      [[1n], 'indices[0]', 'an integer from -2 to 1'],
+    ]) {
+      const axis = parameter.at(-2);
+      const expected = `${range} for axis ${axis} of [2,3,4]`;
+      assert.throws(() => tensor.at(...indices), { code: 'ARGUMENT', parameter, expected });
+    }
+    assert.throws(() => hl.zeros([0, 2]).at(0), { parameter: 'indices[0]', expected: 'none for axis 0 of [0,2]' });
+  });
+});
+
 test('data is a live view, also after the memory has grown; copy() is independent', () => {
   hl.scope(() => {
     const tensor = hl.tensor([1, 2, 3]);

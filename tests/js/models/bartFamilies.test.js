@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { families } from '../../support/families.js';
 import { hl } from '../../support/headlight.js';
 
@@ -69,4 +70,69 @@ test('generate begins with the start token of config.json', async () => {
   }
   assert.deepEqual(ids, expected.slice(1));
   model.dispose();
+});
+
+test('positions of BART, Marian and Whisper are indices, wherever padding is', async () => {
+  const twice = (row) => [row, row];
+  const [ids, keep] = [
+    [5, 8, 3, 9, 4, 7, 2],
+    [0, 0, 1, 1, 0, 1, 1],
+  ].map(twice);
+  const positions = twice(ids[0].map((_, i) => i));
+  for (const name of ['BART', 'Marian', 'Whisper']) {
+    const { input } = families.find((family) => family.name === name);
+    const model = await hl.openModel(withFields(name, {}));
+    const logits = (more) => {
+      const encoder = name === 'Whisper' ? input.encoder : { ids, ...more };
+      return model.forward({ encoder, ids, ...more }).logits.copy();
+    };
+    assert.deepEqual(logits({ keep }), logits({ keep, positions }), name);
+    assert.notDeepEqual(logits({ keep }), logits({ keep, positions: positions.map((row) => row.map(() => 0)) }));
+    model.dispose();
+  }
+});
+
+test('a BART for classes reads its own input, shifted, in the decoder', async () => {
+  const model = await hl.openModel(withFields('BART for classes', {}));
+  const ids = [5, 8, 9, 2];
+  const { logits } = model.forward({ encoder: { ids }, ids: [2, 5, 8, 9] });
+  const sum = logits.data.reduce((all, x) => all + Math.exp(x), 0);
+  const expected = ['contradiction', 'neutral', 'entailment']
+    .map((label, i) => ({ label, probability: Math.exp(logits.data[i]) / sum }))
+    .sort((a, b) => b.probability - a.probability);
+  model.tokenizer = { encode: (text, pair) => ({ ids: `${text}${pair ?? ''}` === 'ab' ? ids : [], typeIds: [] }) };
+  for (const input of [
+    ids,
+    { ids },
+    { input_ids: ids },
+    'ab',
+    { text: 'a', pair: 'b' },
+    { encoder: ids, ids: [2, 5, 8, 9] },
+  ]) {
+    const labels = model.classify(input);
+    assert.deepEqual(
+      labels.map(({ label }) => label),
+      expected.map(({ label }) => label),
+    );
+    labels.forEach(({ probability }, i) => assert.ok(Math.abs(probability - expected[i].probability) < 1e-6));
+  }
+  assert.throws(() => model.classify([5, 8, 9]), { code: 'ARGUMENT', parameter: 'ids' });
+  await assert.rejects(model.generate([5, 2]), { code: 'STATE' });
+  model.dispose();
+});
+
+test('a BART without a head, or without its bias, is opened', async () => {
+  const { tensors } = readSafetensors(withFields('BART', {})['model.safetensors']);
+  const { final_logits_bias: _, ...rest } = tensors;
+  const files = { ...withFields('BART', {}), 'model.safetensors': writeSafetensors(rest) };
+  const base = await hl.openModel(files);
+  assert.equal(base.options.head, 'none');
+  base.dispose();
+  const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+  const named = { ...config, architectures: ['BartForConditionalGeneration'] };
+  const model = await hl.openModel({ ...files, 'config.json': new TextEncoder().encode(JSON.stringify(named)) });
+  const whole = await hl.openModel(withFields('BART', {}));
+  const [a, b] = [model.forward(INPUT).logits.copy(), whole.forward(INPUT).logits.copy()];
+  assert.ok(a.every((x, i) => Math.abs(x + tensors.final_logits_bias.data[i % 23] - b[i]) < 1e-5));
+  for (const opened of [model, whole]) opened.dispose();
 });

@@ -338,6 +338,10 @@ test('the padding token has the same positions with and without a cache, for any
 test('a cache that was filled with other weights is refused until it is rewound to 0', () => {
   const changes = {
     loadStateDict: (model) => model.loadStateDict(model.stateDict()),
+    changed: (model) => {
+      model.parameters['norm.weight'].data.fill(2);
+      model.changed();
+    },
     quantize: (model) => model.quantize(),
     'step of an optimizer': (model) => {
       const optimizer = hl.sgd([model], { lr: 0.1 });

@@ -100,7 +100,6 @@ const REFUSED = [
   ['GPT-Neo', { attention_types: [[['global', 'far'], 1]] }, 'attention_types'],
   ['GPT-Neo', { attention_types: [[['global', 'local'], 12]] }, 'attention_types'],
   ['GPT-J', { rotary_dim: null }, 'rotary_dim'],
-  ['StableLM', { qk_layernorm: true }, 'qk_layernorm'],
   ['SmolLM 3', { no_rope_layers: [1] }, 'no_rope_layers'],
   ['SmolLM 3', { no_rope_layers: [1, 2] }, 'no_rope_layers'],
   ['SmolLM 3', { layer_types: ['full_attention', 'far_attention'] }, 'layer_types'],

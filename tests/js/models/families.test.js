@@ -381,8 +381,18 @@ test('config.json defines the padding token, unless keep is given', async () => 
   unknown.dispose();
 });
 
-test('a Phi with query and key norms is refused', async () => {
-  await assert.rejects(optionsWith('Phi', { qk_layernorm: true }), { code: 'FORMAT', parameter: 'qk_layernorm' });
+test('norms of queries and keys must be in the file, one for each head of StableLM', async () => {
+  const without = (name, tensor) => withNames(filesOf(name), (other) => (other === tensor ? null : other));
+  for (const [name, tensor, missing = tensor] of [
+    ['Phi with norms of queries and keys', 'model.layers.1.self_attn.k_layernorm.bias'],
+    ['StableLM with norms of each head', 'model.layers.1.self_attn.q_layernorm.norms.2.weight', 'q_layernorm.norms'],
+  ])
+    await assert.rejects(hl.openModel(without(name, tensor)), ({ code, parameter }) => {
+      assert.equal(code, 'FORMAT');
+      assert.ok(parameter.includes(missing), parameter);
+      return true;
+    });
+  await assert.rejects(optionsWith('Phi', { qk_layernorm: true }), { code: 'FORMAT' });
 });
 
 test('a tied embedding may be stored under the name of the head', async () => {

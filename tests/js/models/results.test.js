@@ -342,6 +342,11 @@ test('chat: the text of messages by the template in tokenizer_config.json or cha
   fails(() => model.chat([{ content: 'a' }]), 'ARGUMENT', /^chat: messages\[0\] is/);
   fails(() => model.chat(messages, { tools: {} }), 'ARGUMENT', /^chat: tools is/);
   fails(() => model.chat(messages, { tool: [] }), 'ARGUMENT', /tool/);
+  fails(() => model.chat(messages, { signal: null }), 'ARGUMENT', /^chat: signal is/);
+  const { signal } = new AbortController();
+  assert.equal(await model.chat(messages, { signal }), model.chat(messages), 'a promise with a signal');
+  await assert.rejects(model.chat(messages, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  await assert.rejects(model.chat([], { signal }), { code: 'ARGUMENT' });
   model.dispose();
   const other = await openLlama({
     'tokenizer_config.json': json({

@@ -251,6 +251,17 @@ test('Whisper of one language, and files without tables of languages', async () 
   old.dispose();
 });
 
+test('a Whisper for a fraction of a second transcribes a sound that is shorter than its input', async () => {
+  const model = await hl.openModel(WHISPER);
+  const seconds = (2 * model.options.encoder.context) / 100;
+  assert.ok(seconds < 1);
+  const { text } = await model.transcribe(tone(9), { language: 'en' });
+  assert.equal(typeof text, 'string');
+  const { features } = await model.sound(tone(9));
+  assert.deepEqual(features.shape, [1, 5, 100 * seconds]);
+  model.dispose();
+});
+
 test('what cannot be transcribed is refused by name', async () => {
   const refused = async (model, given, expected, options) => {
     await assert.rejects(model.transcribe(given, options), expected);
@@ -266,6 +277,12 @@ test('what cannot be transcribed is refused by name', async () => {
     tone(9),
     state(/n_fft is 512/),
   );
+  for (const [field, value] of Object.entries({ dither: 1e-5, chunk_length: 30, feature_extractor_type: 'Clap' }))
+    await refused(
+      await openWhisper({ 'preprocessor_config.json': json({ [field]: value }) }),
+      tone(9),
+      state(new RegExp(`${field} is ${value}, expected`)),
+    );
   await refused(await openSpeech(), tone(90), { code: 'ARGUMENT', parameter: 'language' }, { language: 'en' });
   await refused(await openSpeech(), tone(9), { code: 'SHAPE', parameter: 'samples' });
   await refused(await openSpeech(), 'hello', { code: 'ARGUMENT', parameter: 'samples' });

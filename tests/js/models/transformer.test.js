@@ -185,7 +185,7 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
   const rotating = (layers) => make({ dModel: 8, positions: 'rotary', rotary: { layers } });
   for (const layers of [[true], 'all']) refuses(rotating(layers), 'ARGUMENT', 'layers', /one for each layer/);
   refuses(rotating([1, 0]), 'ARGUMENT', 'layers[0]', /true or false/);
-  refuses(make({ queryKeyNorm: 'each' }), 'ARGUMENT', 'queryKeyNorm', /true, false or 'all'/);
+  refuses(make({ queryKeyNorm: 'every' }), 'ARGUMENT', 'queryKeyNorm', /true, false, 'all', 'layer' or 'each'/);
   for (const normPlace of ['parallel', 'outputs'])
     refuses(make({ encoder, normPlace }), 'ARGUMENT', 'normPlace', /attention to an encoder/);
   const rounded = hl.transformer(SMALL);

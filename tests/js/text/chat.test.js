@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { Budget } from '../../../src/js/text/chat/budget.js';
 import { parse } from '../../../src/js/text/chat/parser.js';
-import { render } from '../../../src/js/text/chat/render.js';
+import { render, renderInPieces } from '../../../src/js/text/chat/render.js';
 import { GOLDEN } from '../../support/golden.js';
 
 const folder = join(GOLDEN, 'chat');
@@ -90,32 +91,63 @@ test('expressions, statements and white space are those of Jinja', () => {
   for (const [template, expected] of Object.entries(TEXTS)) assert.equal(write(template), expected, template);
 });
 
+/** Constructs of Jinja that no chat template of a published model needs. They are refused. */
+const LEFT_OUT = new RegExp(
+  [
+    String.raw`\| *(forceescape|filesizeformat|random|striptags|urlencode|urlize)\b|\| *(wordwrap|xmlattr)\b`,
+    String.raw`autoescape true|d \| pprint|lipsum|is filter|self\.title`,
+    String.raw`\.(expandtabs|translate|encode|bit_length|is_integer)\(`,
+    // Integers beyond 2^53, complex numbers, and texts that know that they are escaped.
+    String.raw`\d{16}|\*\* (53|64)|\(-8\)|\| e (\||is)|\| e\) \+|\\N\{|\.real`,
+  ].join('|'),
+);
+
+test('constructs of Jinja: 1,200 of 1,256 give the same text or are refused as there', () => {
+  const { context, cases } = JSON.parse(readFileSync(join(folder, 'constructs.json'), 'utf8'));
+  let same = 0;
+  for (const [template, expected] of cases) {
+    let text = null;
+    try {
+      text = write(template, structuredClone(context));
+    } catch (error) {
+      assert.equal(error.code, 'FORMAT', template);
+    }
+    if (text === expected) same++;
+    else assert.match(template, LEFT_OUT, `${JSON.stringify(text)} is not ${JSON.stringify(expected)}`);
+  }
+  assert.ok(same >= 1200, `${same} of ${cases.length}`);
+});
+
 /** Templates that are refused, and the reason with the line. */
 const REFUSED = {
   'a\n{% include "x" %}': /line 2 .*the statement "include" is not supported/,
   '\n\n{{ x | nonsense }}': /line 3 .*the filter "nonsense" is not supported/,
   '{{ x is nonsense }}': /line 1 .*the test "nonsense" is not supported/,
-  '{{ "a".nonsense() }}': /has no method "nonsense"/,
-  '{{ nonsense() }}': /there is no function "nonsense"/,
+  '{{ "a".nonsense() }}': /nonsense is undefined, so it cannot be called/,
+  '{{ nonsense() }}': /nonsense is undefined, so it cannot be called/,
   '{{ x.y }}': /x is undefined/,
   'a\n{{ 1 +': /line 2 .*the \{\{ is not closed/,
   '{% if true %}a': /expected elif or else or endif/,
-  '{% for x in y recursive %}{% endfor %}': /recursive loops are not supported/,
-  '{{ f(*x) }}': /spread arguments are not supported/,
-  '{{ [1, 2][::2] }}': /only \[::-1\] is supported/,
-  '{{ 1 + "a" }}': /\+ does not take a number and a string/,
-  '{{ 1 < "a" }}': /have no order/,
+  '{% for x in [1] %}{{ loop([2]) }}{% endfor %}': /this loop is not recursive/,
+  '{{ [1, 2][::0] }}': /the step is 0/,
+  '{{ 1 + "a" }}': /\+ does not take an integer and a text/,
+  '{{ 1 < "a" }}': /an integer and a text have no order/,
   '{{ 1 / 0 }}': /a division by zero/,
+  '{{ 2 ** 60 }}': /an integer beyond 2\^53/,
   '{{ "a }}': /a text in quotes is not closed/,
   '{{ 1 2 }}': /unexpected "2", expected \}\}/,
   '{% break %}': /break is outside of a loop/,
+  '{% for x in [1] %}{% macro m() %}{% break %}{% endmacro %}{% endfor %}': /break is outside of a loop/,
   '{% set x.y = 1 %}': /x is no namespace/,
   '{% set a, b = [1] %}': /2 values are expected, not 1/,
   '{{ raise_exception("no " + "tools") }}': /it refuses these messages: no tools/,
-  '{{ [].append(1) }}': /has no method "append"/,
+  '{{ [].append(1) }}': /append is undefined/,
   '{{ {}.constructor.constructor("return 1")() }}': /undefined/,
   '{{ "a".__proto__.x }}': /__proto__ is undefined/,
   '{{ x.constructor }}': /x is undefined/,
+  '{{ "a" | replace("a") }}': /replace needs the argument new/,
+  '{{ "a" | trim(1, 2) }}': /trim takes at most 1 arguments/,
+  '{{ "a" | trim(width=2) }}': /trim has no argument width/,
 };
 
 test('other constructs are refused, by the line', () => {
@@ -127,24 +159,105 @@ test('other constructs are refused, by the line', () => {
     );
 });
 
-test('templates that would not end are stopped', () => {
-  const endless = {
-    '{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}': /more than \d+ steps/,
-    '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}': /more than 100 nested calls/,
-    '{{ range(1000000) }}': /range has more than/,
-    [`{{ ${'('.repeat(500)}1${')'.repeat(500)} }}`]: /more than 200 nested parts/,
-    "{% set n = namespace(x='a') %}{% for i in range(90) %}{% set n.x = n.x ~ n.x %}{% endfor %}":
-      /a text of more than/,
-    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = n.x + n.x %}{% endfor %}':
-      /a list of more than/,
-    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}':
-      /of more than \d+ parts/,
-    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}':
-      /of more than \d+ parts/,
-    '{% set n = namespace(x=[1]) %}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x == n.x }}':
-      /of more than \d+ parts/,
-    '{{ "a" * 1000000000000 }}': /line 1/,
-    '{% for a in range(90000) %}{{ "a" * 100000 }}{% endfor %}': /more than \d+ characters/,
+/** A template that runs a body for each number below 100,000. */
+const often = (body, before = '') => `${before}{% for i in range(100000) %}${body}{% endfor %}`;
+const ADDS = '{% set n = namespace(x=[1]) %}';
+
+test('a rendering that reads or writes more than 64 million characters is refused', () => {
+  const costly = [
+    '{% set n=namespace(l=[]) %}{% for i in range(999) %}{% set n.l=n.l+[("ab"*3**15)|upper] %}{% endfor %}',
+    '{% set l="ab"*1000000 %}{% for i in range(50) %}{% set y=l|replace("a","c") %}{% endfor %}x',
+    often('{% set y = range(100000) %}'),
+    '{% for i in range(2000) %}{% set y = -1 in range(100000) | list %}{% endfor %}',
+  ];
+  for (const template of costly)
+    assert.throws(() => write(template), { code: 'FORMAT', message: /more than 67108864 characters/ }, template);
+});
+
+test('every operation is charged for what it reads and writes', () => {
+  const self = `${ADDS}{% for i in range(90) %}{% set n.x = [n.x, n.x] %}{% endfor %}`;
+  const costly = {
+    'nested loops': often(often('')),
+    'in a text': often('{% set y = "b" * 40 in p %}', '{% set p = "a" * 1000 %}'),
+    'a format': often('{{ strftime_now(p) }}', '{% set p = "%A" * 450 %}'),
+    'doubled text': `${ADDS}{% set n.x = 'a' %}${often('{% set n.x = n.x ~ n.x %}')}`,
+    'doubled list': `${ADDS}${often('{% set n.x = n.x + n.x %}')}`,
+    'a list of itself, written': `${self}{{ n.x }}`,
+    'a list of itself as JSON': `${self}{{ n.x | tojson }}`,
+    'a list of itself, compared': `${self}{{ n.x == n.x }}`,
+    'a list of itself in order': `${self}{{ n.x < n.x }}`,
+    repetition: '{{ "a" * 1000000000000 }}',
+    'a list repeated': '{{ [1] * 1000000000000 }}',
+    output: often('{{ "a" * 1000 }}'),
+    padding: '{{ "%99999999999d" % 1 }}',
+    'padding by format': '{{ "{:>99999999999}".format(1) }}',
+    center: '{{ "a" | center(999999999) }}',
+    ljust: '{{ "a".ljust(10 ** 12) }}',
+    indent: '{% set l = "a\n" * 1000 %}{{ l | indent(10000) }}',
+    batch: '{{ [1] | batch(1000000000, 0) | list }}',
+    slice: '{{ [1] | slice(1000000000) | list }}',
+    strip: often('{% set y = l.strip() %}', '{% set l = " " * 1000 %}'),
+    'an index': often('{% set y = l[i] %}', '{% set l = "😀" * 1000 %}'),
+    equality: often('{% set y = l == m %}', '{% set l = "a" * 9999 %}{% set m = "a" * 9999 %}'),
+    sort: often('{% set y = l | sort %}', '{% set l = range(1000) | list %}'),
+    join: often('{% set y = l | join %}', '{% set l = range(1000) | list %}'),
+    map: often('{% set y = l | map("upper") | list %}', '{% set l = ["a"] * 1000 %}'),
+    spread: often('{% set y = dict(**l) %}', '{% set l = {"a": 1} %}'),
+    split: often('{% set y = l.split("a") %}', '{% set l = "a" * 1000 %}'),
   };
-  for (const [template, reason] of Object.entries(endless)) assert.throws(() => write(template), reason, template);
+  for (const [name, template] of Object.entries(costly))
+    assert.throws(
+      () => render(parse(template), {}, new Date(now), new Budget(2 ** 20)),
+      { code: 'FORMAT', message: /more than 1048576 characters/ },
+      name,
+    );
+});
+
+test('a longer conversation than any model reads is far below the limit', () => {
+  const template = readFileSync(join(folder, 'qwen3.jinja'), 'utf8');
+  const messages = Array.from({ length: 400 }, (_, i) => ({
+    role: i % 2 ? 'assistant' : 'user',
+    content: `${i % 2 ? '<think>\nno\n</think>\n\n' : ''}${'The whale is far. '.repeat(100)}`,
+  }));
+  const text = write(template, { messages, tools: null, add_generation_prompt: false });
+  assert.ok(text.length > 700_000);
+});
+
+test('what is nested too deeply is refused without an error of the engine', () => {
+  const nested = (count) => `${ADDS}{% for i in range(${count}) %}{% set n.x = [n.x] %}{% endfor %}`;
+  const deep = {
+    '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}': /more than 400 nested parts/,
+    '{% for i in [[1]] recursive %}{{ loop([i]) }}{% endfor %}': /more than 400 nested parts/,
+    [`{{ ${'('.repeat(500)}1${')'.repeat(500)} }}`]: /more than 200 nested parts/,
+    [`{{ ${'not '.repeat(50_000)}1 }}`]: /more than 200 nested parts/,
+    [`{{ 'a'${'|trim'.repeat(20_000)} }}`]: /more than 400 nested parts/,
+    [`{{ messages${'.a'.repeat(100_000)} }}`]: /more than 400 nested parts/,
+    [`{{ 1${'+1'.repeat(100_000)} }}`]: /more than 400 nested parts/,
+    [`${nested(5000)}{{ n.x }}`]: /nested deeper than 200 levels/,
+    [`${nested(5000)}{{ n.x | tojson(indent=0) }}`]: /nested deeper than 200 levels/,
+    [`${nested(5000)}{{ n.x == [1] }}{% set m = n.x %}${nested(4999)}{{ [n.x] == m }}`]:
+      /nested deeper than 200 levels/,
+    '{{ range(1000000) }}': /range has more than 100000 numbers/,
+    '{{ strftime_now("%" * 100000) }}': /at most 1000 characters/,
+    [`{{ 1 }}${' '.repeat(2 ** 18)}`]: /more than 262144 characters/,
+  };
+  for (const [template, message] of Object.entries(deep))
+    assert.throws(() => write(template), { code: 'FORMAT', message }, template.slice(0, 60));
+  assert.equal(write(`{% if 0 %}${'{% elif 0 %}'.repeat(10_000)}{% else %}a{% endif %}`), 'a');
+  assert.equal(write(`{{ 1${' ~ 1'.repeat(10_000)} }}`).length, 10_001);
+});
+
+test('a signal is noticed in the middle of a rendering, which takes turns with other work', async () => {
+  const long = parse(often('{{ i }}', '{% set n = 1 %}').repeat(2));
+  const controller = new AbortController();
+  const running = renderInPieces(long, {}, new Date(now), controller.signal);
+  let turns = 0;
+  const count = setInterval(() => ++turns === 3 && controller.abort(new Error('enough')));
+  await assert.rejects(running, /^Error: enough$/);
+  clearInterval(count);
+  assert.equal(turns, 3);
+  const { signal } = new AbortController();
+  const text = await renderInPieces(parse('{% for i in range(9) %}{{ i }}{% endfor %}'), {}, new Date(now), signal);
+  assert.equal(text, '012345678');
+  await assert.rejects(renderInPieces(parse('{{ x.y }}'), {}, new Date(now), signal), { code: 'FORMAT' });
 });

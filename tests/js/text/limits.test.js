@@ -140,3 +140,20 @@ test('errors quote only a short part of a long name', () => {
     post_processor: { type: 'TemplateProcessing', single: [], pair: [], special_tokens: { [name]: 5 } },
   });
 });
+
+test('added tokens of spaces that include the spaces around them take linear time', () => {
+  const added = (more) => openTokenizer({ model: BPE, added_tokens: [{ id: 2, content: ' ', rstrip: true, ...more }] });
+  const count = 50_000;
+  const spaces = ' '.repeat(count);
+  // Each space is a token, which includes those after it, unless the token before has included it.
+  assert.equal(added({}).encode(spaces).ids.length, count);
+  assert.deepEqual(added({}).encode('a   a').offsets, [
+    [0, 1],
+    [1, 4],
+    [2, 4],
+    [3, 4],
+    [4, 5],
+  ]);
+  assert.equal(added({ lstrip: true }).encode(spaces).ids.length, 1);
+  assert.equal(added({ lstrip: true }).encode(`a${spaces}a${spaces}`).ids.length, 4);
+});

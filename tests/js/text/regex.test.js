@@ -83,6 +83,38 @@ test(`patterns of published tokenizers have the same matches as in Oniguruma (se
   }
 });
 
+/** Returns the matches of a pattern in texts, by our matcher and by Oniguruma. */
+const both = (source, ...texts) => [pattern(source), oniguruma(source)].map((find) => texts.map(find));
+
+test('a line break \\R is atomic', () => {
+  for (const source of ['\\R', '\\R\\n', '(?:\\R)+\\n', '\\R?\\n', 'a\\R\\n|a'])
+    assert.deepEqual(...both(source, '\r\n', '\n', '\r', '\r\n\n', 'a\r\n'), source);
+  assert.deepEqual(pattern('(?<=\\R)a')('\r\na'), [2, 3]);
+});
+
+test('without case, one character may be equal to several', () => {
+  const texts = [
+    ...['ß', 'ẞ', 'ss', 'SS', 'sS', 'ſs', 's', 'ßs', 'sß', 'sss', 'ßß', 'ssß', 'ßss', 'sßs', 'ssb', 'ssa', 'ßa', 'a'],
+    ...['ﬁ', 'fi', 'FI', 'ﬃ', 'ffi', 'ﬀi', 'fﬁ', 'ﬆ', 'ﬅ', 'st', 'ʼN', 'ΐ', 'ΐ', 'i̇', 'İ', 'i', 'αι', 'ᾼ', 'ΑΙ'],
+  ];
+  const sources = [
+    ...['ss', 'ß', 'sss', 'ssss', 'a?ss+', 'ss+', 's{2}', 'ß+', 'ß{2}', '[ß]', '[^ß]', '[aß]b', '[Þ-à]', '[^a]'],
+    ...['ﬁ', 'fi', 'ffi', 'ﬃ', 'st', 'ﬆ', 'ŉ', 'ΐ', 'ΐ', 'İ', 'i̇', 'ᾳ', 'αι', 's(?:s)', '(?:s)s', 's(s)', 's\\x73'],
+    ...['as|ss', 's[s]', '[s]s', '(?<=ß)a', '(?<=ss)a', '(?<!ss)a', '(?=ss).', 'ss|.', '(?>ss)b'],
+  ];
+  for (const source of sources) assert.deepEqual(...both(`(?i)${source}`, ...texts), source);
+  assert.deepEqual(...both('(?i:s)s|(?i:ss)b', ...texts));
+});
+
+test('punctuation is that of Oniguruma, which has no symbols in it', () => {
+  // Later versions of Unicode have not changed these characters.
+  const texts = Array.from({ length: 24 }, (_, i) =>
+    String.fromCharCode(...Array.from({ length: 128 }, (__, k) => 128 * (i < 16 ? i : i + 48) + k)),
+  );
+  for (const source of ['[[:punct:]]', '[[:^punct:]]+']) assert.deepEqual(...both(source, ...texts), source);
+  assert.deepEqual(pattern('[[:punct:]]+')('a.$+<=>^`|~!b'), [1, 2, 11, 12]);
+});
+
 test('results of one text do not affect the next', () => {
   const found = pattern('(?>a+)b|a(?=a*c)|.');
   for (const text of ['aaab', 'aaac', 'aaaa', 'aaab'.repeat(500), 'aaac']) {

@@ -5,6 +5,7 @@ import {
   type ActivationOptions,
   type Adam,
   type AdamOptions,
+  type AdamW,
   type AdditiveAttention,
   type AttentionGradients,
   type AttentionOptions,
@@ -44,6 +45,7 @@ import {
   type LossOptions,
   type LossResult,
   load,
+  type Message,
   type ModelFiles,
   type ModelInput,
   type MultiHeadAttention,
@@ -58,11 +60,13 @@ import {
   type NumberArray,
   type OpenedModel,
   type OpenOptions,
+  type Optimizer,
   type Out,
   type ParameterName,
   type PlainInput,
   type PromptInput,
   type ResolvedTransformerOptions,
+  type Role,
   type RotaryOptions,
   type RotaryScaling,
   type SavedTransformer,
@@ -75,6 +79,7 @@ import {
   type StepResult,
   type Tensor,
   type TensorLike,
+  type TensorPart,
   type Tokenizer,
   type TokenizerLike,
   type Trainable,
@@ -86,16 +91,22 @@ import {
   type TransformerResult,
   type TransformerRotaryOptions,
   type UniformOptions,
+  type ValueName,
   type VisibilityOptions,
   type WarmupOptions,
   type WeightsChoice,
 } from 'headlight-attention';
 import {
+  type AttentionPart,
   type Attribution,
+  ablateHeads,
   attribution,
   composition,
+  type EdgeGraph,
+  edgeGraph,
   fitJacobianLens,
   type Grid,
+  type HeadAblation,
   type HeadScores,
   headScores,
   type IntegratedSalience,
@@ -159,6 +170,10 @@ yes<Same<typeof numbers, NestedNumbers>>();
 for (const row of numbers) export_(row);
 export const rows: number[][] = x.toArray();
 export const sum: number = rows.flat().reduce((a, b) => a + b) + (x.toArray()[0]?.[0]?.[0] ?? 0);
+export const last: Float32Array = x.at(0, 2, -1);
+export const likeliest: number = last.indexOf(Math.max(...x.at(0, 2, -1))) + x.at(0, 0, 0);
+// @ts-expect-error: an index is a number
+x.at('0');
 function export_(_value: number | readonly number[]): void {}
 
 // Tensors of other libraries.
@@ -248,6 +263,7 @@ yes<Same<typeof declined.dBias, undefined>>();
 export const all: AttentionGradients[] = [backward, unbiased, declined];
 export const layered: LayerGradients = layer.zeroGrad().backward(x);
 const adam: Adam = hl.adamW([layer, hl.linear({ in: 4, out: 4 })], { betas: [0.9, 0.99] as const });
+export const kinds: [Optimizer, AdamW] = [hl.sgd([layer]), adam];
 adam.lr = cosineSchedule({ lr: 1, steps: 10 })(3);
 adam.step();
 hl.sgd({ w: x }).step({ w: [1, 2] });
@@ -255,11 +271,12 @@ hl.clipGradients([layer], 1).toFixed();
 const loss: LossResult = hl.crossEntropy(x, [[0, 1]], { ignore: -1 });
 export const counts: number = loss.correct + loss.counted;
 
+const metric = logitDifference(1, 2);
 const model: Transformer = hl.transformer({ layers: 1, dModel: 8, numHeads: 2, vocab: 9, context: 8 });
 const seen = model.forward([1, 2, 3], { capture: ['blocks.*.weights'] });
 yes<Same<typeof seen.captured, Record<string, Tensor>>>();
 yes<Same<typeof seen.logits, Tensor>>();
-const changes = [
+const changes: Edit[] = [
   { at: 'blocks.0.heads', head: [0, 1], set: 'zero' },
   { at: 'blocks.*.scores', temperature: 2 },
 ];
@@ -267,6 +284,44 @@ model.forward('text', { edit: changes, last: true }).logits.copy();
 export const edited: Edit = { at: 'blocks.0.in', set: seen.logits, token: -1 };
 // @ts-expect-error: an edit requires `at`
 model.forward([1], { edit: [{ set: 'zero' }] });
+
+// Names of values: misspelt ones do not compile.
+declare const l: number;
+declare const computed: string;
+const valueNames: ValueName[] = ['embed', 'blocks.*.weights', 'encoder.blocks.3.cross.weights', 'text.blocks.0.out'];
+model.forward([1], { capture: [...valueNames, 'vision.blocks.11.weights', `blocks.${l}.weights`, 'blocks.0.*'] });
+model.forward([1], { capture: ['blocks.0.query.in', 'vision.pool.weights', `encoder.blocks.${l}.mlp`, 'logits'] });
+model.forward([1], { edit: [{ at: `blocks.${l}.scores`, temperature: 2 }], capture: [computed as ValueName] });
+// @ts-expect-error: there is no such value
+model.forward([1], { capture: ['blocks.0.weigths'] });
+// @ts-expect-error: there is no such value
+model.forward([1], { capture: [`blocks.${l}.weigths`] });
+// @ts-expect-error: values of a block have a number or *
+model.forward([1], { capture: ['blocks.x.weights'] });
+// @ts-expect-error: cross-attention has no norm1
+model.forward([1], { capture: ['blocks.0.cross.norm1'] });
+// @ts-expect-error: there is no such value
+model.forward([1], { edit: [{ at: 'blocks.0.head', set: 'zero' }] });
+// @ts-expect-error: there is no such value
+model.differentiate([1], { of: metric, at: ['embedding'] });
+
+// Roles of messages.
+const role: Role = 'user';
+const messages: Message[] = [
+  { role: 'system', content: 'Answer in one word.' },
+  { role, content: 'Who?', name: 'Ishmael' },
+];
+export const conversation: string = model.chat(messages) + model.chat([{ role: 'assistant' }]);
+// @ts-expect-error: there is no such role
+model.chat([{ role: 'usr', content: 'Who?' }]);
+
+// Each generated token comes with its captured values.
+for await (const { id, token, text, logProb, captured } of model.generate([1], { capture: ['blocks.*.weights'] })) {
+  const weights: Tensor | undefined = captured['blocks.0.weights'];
+  export_(id + logProb + token.length + text.length + (weights?.size ?? 0));
+}
+// @ts-expect-error: there is no such value
+model.generate([1], { capture: ['blocks.0.weight'], onToken: () => {} });
 model.tokenizer = { encode: () => ({ ids: [], tokens: [], offsets: [], typeIds: [] }), decode: () => '' };
 const openOptions: OpenOptions = { weights: 'stored', onProgress: ({ read, total }) => export_(read / total) };
 const opened: OpenedModel = await hl.openModel('gpt2' satisfies ModelFiles, openOptions);
@@ -332,8 +387,10 @@ export const shares: { q: number; k: number; v: number } = composition(
 const run = model.forward([1, 2, 3], { capture: ['embed', 'blocks.*.heads', 'blocks.*.mlp', 'blocks.*.out'] });
 export const parts: Attribution = attribution(model, run, { label: 1 });
 export const lens: LensLayer[] = logitLens(model, run, { token: [0, -1], labels: [2] });
-const metric = logitDifference(1, 2);
 export const patched: PatchResult = await patch(model, [1, 2], [1, 3], metric, { at: 'blocks.*.heads' });
+export const off: HeadAblation = await ablateHeads(model, [1, 2], metric);
+export const ofDecoder: number = off.parts['decoder' satisfies AttentionPart].data[0] ?? off.value;
+export const connections: EdgeGraph = edgeGraph(model);
 const grids = await patchGrid(model, [1, 2], [1, 3], metric, { parts: ['stream', 'head'] });
 export const stream: Grid = grids.grids.stream;
 // @ts-expect-error: this grid was not requested
@@ -388,6 +445,7 @@ export type Named = [
   Out,
   SgdOptions,
   TensorLike,
+  TensorPart,
   Trainable,
   TrainableLayer,
   TransformerForwardOptions,

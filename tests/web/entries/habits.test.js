@@ -278,3 +278,15 @@ fullTest(
     assert.deepEqual(faults, []);
   },
 );
+
+test('stored values that this version of the page does not know are ignored', async () => {
+  await openEmpty();
+  spoil();
+  await page.addInitScript(() => {
+    for (const name of ['theme', 'language', 'story', 'atlas', 'first']) localStorage.setItem(name, 'constructor');
+  });
+  await page.goto(server.url);
+  await settled();
+  assert.match(await page.evaluate(() => document.querySelector('body > div').dataset.theme), /^(light|dark)$/);
+  assert.deepEqual(faults, []);
+});

@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../../web/store/state.js';
 import { GUESS } from '../../support/opening.js';
-import { faults, headSwitch, openChooser, openEmpty, openTraining, page } from '../../support/page.js';
+import { faults, headSwitch, openChooser, openEmpty, openTraining, page, spoil } from '../../support/page.js';
 
 const FILE = new URL('../../../dist/headlight.html', import.meta.url);
 
@@ -73,4 +73,22 @@ test('each script says once that it is strict', async () => {
     assert.ok(script.startsWith('"use strict";\n'), id);
     assert.equal(script.split('"use strict"').length, 2, id);
   }
+});
+
+test('its policy lets only its own scripts run', async () => {
+  await open();
+  const ran = await page.evaluate(async () => {
+    const violations = [];
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective));
+    document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.injected = 1' }));
+    const button = document.body.appendChild(document.createElement('button'));
+    button.setAttribute('onclick', 'window.injected = 2');
+    button.click();
+    button.remove();
+    await new Promise((resolve) => setTimeout(resolve));
+    return { injected: window.injected ?? null, violations };
+  });
+  assert.equal(ran.injected, null);
+  assert.deepEqual(new Set(ran.violations), new Set(['script-src-elem', 'script-src-attr']));
+  spoil();
 });

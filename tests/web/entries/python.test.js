@@ -49,7 +49,7 @@ const expected = (t, k = 0) => {
 };
 
 const run = (program, python = plain) =>
-  execFileSync(python, ['-c', START + program], { cwd: folder, encoding: 'utf8', timeout: 300_000 });
+  execFileSync(python, ['-c', START + program], { cwd: folder, encoding: 'utf8', timeout: 300_000, maxBuffer: 2e7 });
 const refused = (program) => {
   const { status, stderr } = spawnSync(plain, ['-c', START + program], { cwd: folder, encoding: 'utf8' });
   assert.notEqual(status, 0);
@@ -73,7 +73,7 @@ test('lists of one head: the page shows them, whatever the tokens are', {
   run('headlight.save("head.html", weights(), TOKENS, view="head", title=\'A "head" <b> & c\')');
   await open('head.html');
   assert.equal(await page.title(), 'A "head" <b> & c');
-  assert.deepEqual(await page.locator(':is(.row-label, .step-label):not(.is-query, .is-key)').allTextContents(), [
+  assert.deepEqual(await page.locator('.row-label:not(.is-query, .is-key)').allTextContents(), [
     'Call',
     'me',
     '"Ish"',
@@ -84,7 +84,7 @@ test('lists of one head: the page shows them, whatever the tokens are', {
   assert.equal(page.workers().length, 0);
   assert.deepEqual(faults, []);
   const { size } = statSync(join(folder, 'head.html'));
-  assert.ok(size < 1_000_000, `without the whale: ${size} bytes`);
+  assert.ok(size < 1_070_000, `without the whale: ${size} bytes`);
 });
 
 const numpy = needs('numpy');
@@ -246,7 +246,10 @@ test('a page that cannot be written leaves the one before it', { skip: !plain &&
   ];
   const [title, size] = messages(programs);
   assert.equal(title, 'title holds half of a surrogate pair, which cannot be written');
-  assert.match(size, /^the page would have \d MB, more than 0.1, .*precision='float16' or 'uint8', or fewer layers/);
+  assert.match(
+    size,
+    /^the page would have \d MB, more than 0.1, .*; smaller: perhaps precision='uint8'; max_megabytes=/,
+  );
   assert.equal(readFileSync(path, 'utf8'), 'before');
   run('headlight.save("kept.html", weights())');
   assert.match(readFileSync(path, 'utf8'), /^<!doctype html>/i);
@@ -262,9 +265,38 @@ import warnings
 headlight.LARGE_MEGABYTES = 0.1
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    headlight.page(weights())
+    headlight.page([weights(0, 200)] * 2)
 print(caught[0].message)`);
   assert.match(said, /^the page has \d MB; smaller: precision='float16' or 'uint8'/);
+});
+
+test('what a refused page names makes it small enough', { skip: !plain && 'no Python here' }, () => {
+  const said = run(`
+import random
+random.seed(1)
+def noise(n):
+    r = [random.random() for _ in range(n)]
+    return [x / sum(r) for x in r]
+many = [[[noise(200) for _ in range(200)]] for _ in range(4)]
+most = len(headlight.page([[0.5, 0.5]])) / 1e6 + 0.35
+try:
+    headlight.page(many, max_megabytes=most)
+except ValueError as error:
+    print(error)
+headlight.page(many, precision="uint8", max_megabytes=most)
+headlight.page(many[:1], max_megabytes=most)
+assert 12 * 12 * 512 * 512 * 4 / 3e6 + 2 < headlight.MAX_MEGABYTES`);
+  assert.match(said, /; smaller: precision='uint8', or fewer layers, as attentions\[:1\]; max_megabytes=/);
+});
+
+test('a height is pixels or a length of CSS, and is checked first', { skip: !plain && 'no Python here' }, () => {
+  const shown = run(`
+for height in (300, "80vh", "12.5em", None):
+    print(headlight.show(weights(), height=height)._repr_html_().split("height: ")[1].split(";")[0])`);
+  assert.deepEqual(shown.trim().split('\n'), ['300px', '80vh', '12.5em', '720px']);
+  const wrong = ['"100%"', '"80vh; x: y"', '"tall"', '0', '-5', 'True', '2.5', '[5]', '10**30', '"\\u0660px"'];
+  for (const message of messages(wrong.map((height) => `headlight.show([[7]], height=${height})`)))
+    assert.match(message, /^height is .*, expected pixels from 1 to 100000, or a text such as '80vh'$/);
 });
 
 test('where IPython runs, show displays by itself, in a loop too', { skip: !plain && 'no Python here' }, () => {

@@ -16,6 +16,7 @@ import { writtenFrom } from '../../../web/features/prompt/written.js';
 import { hasTrial, lineKey, numberKey, readTrial, TRICK } from '../../../web/features/story/trial.js';
 import {
   bitsOf,
+  changeOf,
   costOf,
   differs,
   largestCosts,
@@ -145,8 +146,13 @@ test('surprise: bits, their mean, and where the other case differs', () => {
   assert.deepEqual([bitsOf(token(0, 0.25)), bitsOf(token(0, 1)), bitsOf(undefined)], [2, 0, Number.NaN]);
   const now = [undefined, token(1, 0.5, true), token(2, 0.25), token(3, 0.5), token(4, 1, true)];
   const other = [undefined, token(1, 0.25), token(2, 0.125, true), token(3, 0.5 / 2 ** 0.49)];
-  const measured = { now, other };
+  const measured = { now, other, kind: 'without' };
   assert.equal(costOf(measured, 1), 1);
+  assert.deepEqual(
+    ['without', 'with', 'before', 'pinned'].map((kind) => changeOf({ now, other, kind }, 1)),
+    [1, -1, -1, -1],
+  );
+  assert.equal(summaryOf({ now: other, other: now, kind: 'with' }).dearer, 2);
   assert.deepEqual(
     [1, 2, 3, 4].map((t) => differs(measured, t)),
     [true, true, false, false],

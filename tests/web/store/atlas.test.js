@@ -20,7 +20,6 @@ function start() {
   return { atlas, state, since };
 }
 const map = { key: 'a', state: 'scanning', source: 'scan', done: 19, layers: 1, heads: 1 };
-const rules = { holds: { itself: [0.9] }, measures: { distance: [1] }, chance: {} };
 
 test('a stored scan is asked for once for each model, and not while there is a map', () => {
   const { atlas, state, since } = start();
@@ -82,16 +81,4 @@ test('pages and costs of another map are ignored; only a complete cost is kept',
   atlas.parts.atlasCost(whole);
   atlas.stopMeasuring();
   assert.deepEqual([atlas.cost.value, atlas.measured.value, since()], [whole, { 0.1: 0.5 }, []]);
-});
-
-test('roles are known after twenty passages, and only of the model that is shown', () => {
-  const { atlas } = start();
-  const roles = (more) => {
-    atlas.parts.atlasMap({ map: { ...map, ...rules, ...more } });
-    return atlas.roles.value;
-  };
-  assert.equal(roles({ done: 19 }), null);
-  assert.deepEqual(roles({ done: 20 }), [['itself']]);
-  assert.deepEqual(roles({ done: 1, state: 'finished', source: 'shipped' }), [['itself']]);
-  assert.equal(roles({ done: 20, layers: 2 }), null);
 });

@@ -10,7 +10,7 @@ import { createModelChoice } from '../../../web/store/modelChoice.js';
 import { createOpenedModels } from '../../../web/store/openedModels.js';
 import { initialState } from '../../../web/store/state.js';
 
-function start({ state = {}, earlier = null, opened = [], title = null } = {}) {
+function start({ state = {}, earlier = null, last = null, opened = [], title = null } = {}) {
   const done = [];
   const note = (name) => (given) => void done.push([name, given]);
   const told = [];
@@ -21,6 +21,7 @@ function start({ state = {}, earlier = null, opened = [], title = null } = {}) {
   const { actions, ...failures } = createFailures({
     document,
     answers: { restore: () => earlier },
+    waiting: { fail: note('failedRun'), lastState: () => last },
     preferences: {
       words: signal({
         others: { patches: ['Patches'] },
@@ -65,11 +66,25 @@ test('a model that cannot be shown gives way to the one before, and is named', (
     dismissRefused();
     assert.equal(refused.value, null);
   }
-  const { onError, failure, refused, clear } = start();
+  const { onError, failure, refused, clear, done } = start();
   onError({ verb: 'show', message: 'why' });
   assert.deepEqual([failure.value, refused.value], ['why', null]);
+  assert.deepEqual(done, [['failedRun', 'why']]);
   clear();
   assert.equal(failure.value, null);
+});
+
+test('Stop returns to the state of the last complete run, or else to the previous model', () => {
+  const before = { ...initialState, text: 'before' };
+  const one = start({ state: { text: 'new' }, last: before });
+  one.stopRun();
+  assert.equal(one.document.state.value.text, 'before');
+  one.document.undo();
+  assert.equal(one.document.state.value.text, 'new', 'the new text can be restored');
+  const earlier = { past: [], now: { ...initialState, model: 'constructed' }, future: [], gesture: null };
+  const other = start({ state: { model: 'opened-1' }, earlier });
+  other.stopRun();
+  assert.deepEqual([other.document.state.value.model, other.done], ['constructed', [['show', undefined]]]);
 });
 
 test('failures of files and of the Hub belong to the panel that opens them', () => {

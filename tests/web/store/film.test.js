@@ -75,7 +75,7 @@ test('a film can be stopped, and a training at its end does not continue', (t) =
   assert.deepEqual(ended.sent, []);
 });
 
-test('curves of more than twenty marks are shown next to those of the next training', () => {
+test('curves of more than twenty marks are shown next to those of the next training of the same task', () => {
   const marks = (count) => ({ loss: Array.from({ length: count }, (_, i) => [i, 1]), right: [], scores: {} });
   for (const [count, isNew, kept] of [
     [20, true, false],
@@ -83,8 +83,8 @@ test('curves of more than twenty marks are shown next to those of the next train
     [21, false, false],
   ]) {
     const curves = createCurves();
-    curves.begin(marks(count), false);
-    curves.begin(marks(1), isNew);
+    curves.begin(marks(count), false, { task: 'repeat', text: '' });
+    curves.begin(marks(1), isNew, { task: 'repeat', text: '' });
     assert.equal(curves.previous.value?.loss.length, kept ? count : undefined);
     assert.equal(curves.now.value.loss.length, 1);
     curves.add({ points: [[5, 0.5]], step: 5 });

@@ -163,3 +163,49 @@ test('what a source is changes with its picture, not before', () => {
   assert.deepEqual([session.about.value.layers, session.run.value.about.layers], [6, 6]);
   session.stop();
 });
+
+test('what was said about a run is no longer said after a change', async () => {
+  const { session } = begun();
+  session.announce('Head off. The guess is now time.');
+  await Promise.resolve();
+  session.look({ cell: { t: 1, s: 0 } });
+  assert.equal(session.announcement.value, 'Head off. The guess is now time.');
+  session.update({ text: 'another text' });
+  assert.equal(session.announcement.value, '');
+  // A text that is announced just before its change stays.
+  session.announce('Moved.');
+  session.update({ text: 'a third text' });
+  assert.equal(session.announcement.value, 'Moved.');
+  session.stop();
+});
+
+test('roles and small pictures change together with the run, and the previous run is marked as old before', () => {
+  const { session, worker } = begun();
+  session.update({ text: 'another text' });
+  assert.deepEqual([session.isOld.value, session.isWaiting.value], [true, true]);
+  const show = worker.newest('show');
+  const picture = { layer: 0, head: 0, data: new Float32Array(1), rows: 1, columns: 1 };
+  worker.say(show, 'run', { ...runOf(['c']), large: true, pictures: [picture], roles: { roles: null, weights: null } });
+  assert.deepEqual([session.isOld.value, session.isWaiting.value], [false, false]);
+  assert.deepEqual([session.roles.value, Object.keys(session.pooled.value)], [null, ['0.0']]);
+  session.stop();
+});
+
+test('a run that fails leaves the previous run, marked as old, and Stop returns to its text', () => {
+  const { session, worker } = begun();
+  const before = session.state.value;
+  session.update({ text: 'another text' });
+  worker.end(worker.newest('show'), 'not enough memory');
+  assert.deepEqual(
+    [session.isOld.value, session.isWaiting.value, session.failedRun.value],
+    [true, false, 'not enough memory'],
+  );
+  assert.deepEqual(
+    session.run.value.pieces.map(({ name }) => name),
+    ['a', 'b'],
+  );
+  session.stopRun();
+  assert.deepEqual([session.isOld.value, session.failedRun.value, session.failure.value], [false, null, null]);
+  assert.deepEqual(session.state.value, before);
+  session.stop();
+});

@@ -151,3 +151,18 @@ test('a model that the browser cannot store is unsaved until it is saved as a fi
   training.readText();
   assert.deepEqual(updates.at(-1), { panel: 'reading', text: 'abc' });
 });
+
+test('the curves of the previous training are kept for comparison only if it learned the same', () => {
+  const { training } = start();
+  const loss = Array.from({ length: 30 }, (_, step) => [step, 1]);
+  const begin = (task, text = '') => {
+    training.restart();
+    const settings = { ...usualSettings(task === 'whale' ? 'repeat' : task), task, text };
+    training.parts.trainingReport(
+      report({}, { started: { ...first, curves: { loss, right: [], scores: {} }, settings } }),
+    );
+    return training.previousCurves.value?.loss.length ?? null;
+  };
+  assert.deepEqual([begin('repeat'), begin('repeat')], [null, 30]);
+  assert.deepEqual([begin('whale', 'one'), begin('whale', 'one'), begin('whale', 'two')], [null, 30, null]);
+});

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { weightText as atlasText } from '../../../web/features/atlas/numbers.js';
-import { cellText, plain, signed, sumText, weightText } from '../../../web/texts/numbers.js';
+import { cellText, fineShareText, plain, signed, sumText, weightText } from '../../../web/texts/numbers.js';
 
 test('weights have two digits; in cells and on the map they have no zero before them', () => {
   const weights = [0, 0.004, 0.005, 0.126, 0.994, 0.995, 1, Number.NaN];
@@ -34,4 +34,8 @@ test('a sum has fewer digits the larger it is', () => {
     '1.00e5',
     '1.23e5',
   ]);
+});
+
+test('a share is 100% only if nothing is missing', () => {
+  assert.deepEqual([0, 0.034, 0.999, 0.99999, 1].map(fineShareText), ['0.0%', '3.4%', '99.9%', '99.9%', '100.0%']);
 });

@@ -46,6 +46,10 @@ const UNCLEAR = [
   /\b(try|tried) (every|each) head\b/i,
   /\bfeeds\b/,
   /\bgoes on\b/,
+  /unseen end|hold out its end|^Everything on the page|hears first|how far the hidden states/,
+  /^(how\?|in full|in short|More changes)$/,
+  /single pair decides|is one token, a rare word is several/,
+  /没有可开关的|没有哪一对能单独决定|常用词是一个词元/,
   /词元输入|逐头试关|从图样看不出专长|移植|停在第一个词元|得分数|放开|写给|回应什么/,
 ];
 
@@ -117,6 +121,15 @@ test('the language of the page is the first that it has', () => {
 test('no text of the page contains an unclear phrase', () => {
   for (const { name, words } of texts)
     for (const text of words) for (const phrase of UNCLEAR) assert.doesNotMatch(text, phrase, name);
+});
+
+test('a count of one is singular, and a window of one token has no tokens before it', () => {
+  const { masksAbout, problems } = LANGUAGES.en;
+  assert.match(problems.noConfig('x', 1), /holds 1 attention layer,/);
+  assert.match(problems.noConfig('x', 2), /holds 2 attention layers,/);
+  assert.match(problems.unknownLayers('x', 1, 2, 8), /1 attention layer \(/);
+  assert.equal(masksAbout.window(0), 'A token sees only itself.');
+  assert.doesNotMatch(LANGUAGES.zh.masksAbout.window(0), /0/);
 });
 
 test('the Chinese page says that the model reads English', () => {

@@ -5,7 +5,8 @@ import test from 'node:test';
 import { meanPictures } from '../../../web/worker/atlas/meanPictures.js';
 import { encodePassages } from '../../../web/worker/atlas/passages.js';
 import { fingerprintOf, hashOf } from '../../../web/worker/atlas/scanKey.js';
-import { RoleCache, scoresOf, weightsOf } from '../../../web/worker/run/headScores.js';
+import { scoreHeads, weightsOf } from '../../../web/worker/run/headScores.js';
+import { RoleCache } from '../../../web/worker/run/roleMeasurement.js';
 import { optionsOf, sinkOf, stepsOf } from '../../../web/worker/run/scoreSteps.js';
 import { turnedFrom } from '../../../web/worker/run/turned.js';
 
@@ -122,7 +123,7 @@ test('the weight of tokens on themselves is the mean over batch and tokens, with
     return at(b, h, t, s);
   });
   const layer = { data, shape: [2, heads, T, T] };
-  const scores = scoresOf([layer, layer], { data: Int32Array.of(1, 2, 3, 1, 2, 3), shape: [2, T] });
+  const { scores } = scoreHeads([layer, layer], { data: Int32Array.of(1, 2, 3, 1, 2, 3), shape: [2, T] });
   assert.deepEqual(
     scores.map((row) => row.map(({ itself }) => itself.toFixed(3))),
     [
@@ -133,27 +134,38 @@ test('the weight of tokens on themselves is the mean over batch and tokens, with
   assert.deepEqual([...weightsOf([{ data: [1, 2] }, { data: [3] }])], [1, 2, 3]);
 });
 
-test('roles are measured once for each model and version', () => {
+test('roles are measured once for each model and version, and a cancelled measurement continues', async () => {
   let runs = 0;
   const hl = { scope: (act) => act() };
-  const T = 4;
-  const tensor = {
-    shape: [1, 1, T, T],
-    copy: () => Float32Array.from({ length: T * T }, (_, i) => Number(i % T === Math.max(Math.floor(i / T) - 1, 0))),
-  };
-  const forward = () => {
+  const forward = ({ ids: { data } }) => {
     runs++;
-    return { captured: { 'blocks.0.weights': tensor } };
+    const T = data.length;
+    const toPrevious = (i) => Number(i % T === Math.max(Math.floor(i / T) - 1, 0));
+    return {
+      captured: { 'blocks.0.weights': { copy: () => Float32Array.from({ length: T * T }, (_, i) => toPrevious(i)) } },
+    };
   };
-  const model = { options: { vocab: 9 }, forward };
-  const source = { about: { name: 'a', layers: 1 }, exemplar: [1, 2, 3, 4], model };
+  const options = { layers: 1, numHeads: 1, vocab: 9, context: 20 };
+  const model = { options, weights: new Map(), forward };
+  const source = { about: { name: 'a' }, exemplar: [1, 2, 3, 4], model };
   const cache = new RoleCache();
-  assert.equal(cache.of(hl, source)[0][0], 'previous');
-  cache.of(hl, source);
+  const reply = { checkCancelled: async () => false };
+  assert.deepEqual(await cache.of(hl, source, reply), { roles: [['previous']], weights: [[1]] });
+  await cache.of(hl, source, reply);
   assert.equal(runs, 1);
-  cache.of(hl, { ...source, version: 2 });
-  cache.of(hl, { ...source, about: { name: 'b', layers: 1 } });
+  await cache.of(hl, { ...source, version: 2 }, reply);
+  await cache.of(hl, { ...source, about: { name: 'b' } }, reply);
   assert.equal(runs, 3);
+  // Without an exemplar the measurement has four passages.
+  const other = { about: { name: 'c' }, model };
+  assert.equal(await cache.of(hl, other, { checkCancelled: async () => runs === 5 }), null);
+  assert.equal(runs, 5);
+  assert.deepEqual((await cache.of(hl, other, reply)).roles, [['previous']]);
+  assert.equal(runs, 7);
+  // A model whose context holds no repetition has no known roles.
+  const short = { about: { name: 'd' }, model: { ...model, options: { ...options, context: 7 } } };
+  assert.deepEqual(await cache.of(hl, short, reply), { roles: null, weights: null });
+  assert.equal(runs, 7);
 });
 
 test('the steps from a product to a score: scale, cap, distance, temperature', () => {

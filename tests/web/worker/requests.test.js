@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
-import { attribution, headScores, logitLens } from 'headlight-attention/analysis';
+import { attribution, headRoles, headScores, logitLens } from 'headlight-attention/analysis';
 import { openTokenizer } from '../../../src/js/text/tokenizer.js';
 import { readingOf } from '../../../web/features/reading/derivation.js';
 import { unfoldAnswer } from '../../../web/store/firstAnswer.js';
@@ -85,8 +85,10 @@ test('weights, predictions, scores, lens and attribution equal those of the modu
     const weights = Array.from({ length: 5 }, (_, l) => result.captured[`blocks.${l}.weights`]);
     const T = ids.length;
     weights.forEach(({ data }, l) => data.forEach((weight, i) => near(run.weights[l * 4 * T * T + i], weight, 1e-6)));
-    const scores = headScores(weights, { ids: { data: ids, shape: [T] } });
-    for (const name of ['previous', 'first', 'induction']) near(run.scores[4][2][name], scores[name].data[18], 1e-6);
+    const tokens = { ids: { data: ids, shape: [T] } };
+    const scores = { ...headScores(weights, tokens), ...headRoles(weights, tokens).mean };
+    for (const name of ['previous', 'first', 'induction', 'nearby', 'entropy'])
+      near(run.scores[4][2][name], scores[name].data[18], 1e-6);
     const label = run.top[0].id;
     const lens = logitLens(demo, result, { labels: [label], top: 0 });
     lens.forEach(({ tokens }, i) => near(run.lens[i], tokens[0].labels[0].probability));

@@ -3,9 +3,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addRepositoryLinks } from './links.js';
+import { addRepositoryLinks, REPOSITORY } from './links.js';
 import { addRunButtons } from './markdown.js';
 import { writeLicences, writePrograms } from './programPages.js';
+import { BOOST, boostTops, renderForSearch } from './search.js';
 import { GUIDE, RECIPES, REFERENCE } from './sidebar.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -55,20 +56,20 @@ export default {
   },
   themeConfig: {
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: { _render: renderForSearch, miniSearch: { searchOptions: { boost: BOOST, boostDocument: boostTops } } },
+    },
     nav: [
       { text: 'Guide', link: '/guide/', activeMatch: '^/guide/' },
       { text: 'Recipes', link: '/recipes/', activeMatch: '^/recipes/' },
       { text: 'API', link: '/../reference/index.html', target: '_self' },
       { text: 'Open Headlight', link: '/../index.html', target: '_self' },
     ],
-    sidebar: [
-      { text: 'Guide', items: GUIDE },
-      { text: 'Reference', items: REFERENCE },
-      { text: 'Recipes', items: RECIPES },
-    ],
+    sidebar: [...GUIDE, { text: 'Reference', items: REFERENCE }, { text: 'Recipes', items: RECIPES }],
     docFooter: { prev: 'Previous', next: 'Next' },
     externalLinkIcon: true,
+    repository: REPOSITORY,
   },
   transformHtml: (html, file, { siteConfig }) => moveInlineScripts(html, file, siteConfig.outDir),
   buildEnd({ outDir, srcDir }) {

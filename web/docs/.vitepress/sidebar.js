@@ -2,27 +2,57 @@
 
 /** @typedef {{ text: string, link: string, target?: string }} Entry */
 
-/** @type {Entry[]} */
+/** @type {{ text: string, items: Entry[] }[]} */
 export const GUIDE = [
-  { text: 'Quick start', link: '/' },
-  { text: 'Contents', link: '/guide/' },
-  { text: 'Attention', link: '/guide/attention' },
-  { text: 'Memory and errors', link: '/guide/memory' },
-  { text: 'Layers', link: '/guide/layers' },
-  { text: 'Training', link: '/guide/training' },
-  { text: 'Whole models', link: '/guide/models' },
-  { text: 'From text to results', link: '/guide/results' },
-  { text: 'Generating text', link: '/guide/generation' },
-  { text: 'Capturing and changing values', link: '/guide/edits' },
-  { text: 'Analysis', link: '/guide/analysis' },
-  { text: 'Gradients and circuits', link: '/guide/circuits' },
-  { text: 'Heads over many texts', link: '/guide/heads' },
-  { text: 'ONNX', link: '/guide/onnx' },
-  { text: 'Threads', link: '/guide/threads' },
-  { text: 'Quantized weights', link: '/guide/quantization' },
-  { text: 'Files', link: '/guide/files' },
-  { text: 'Bundlers and policies', link: '/guide/bundlers' },
-  { text: 'The page', link: '/guide/page' },
+  {
+    text: 'First steps',
+    items: [
+      { text: 'Quick start', link: '/' },
+      { text: 'I want to …', link: '/tasks' },
+      { text: 'From a question to a finding', link: '/guide/finding' },
+      { text: 'Contents', link: '/guide/' },
+      { text: 'From transformers.js', link: '/guide/from-transformers-js' },
+      { text: 'From TransformerLens', link: '/guide/from-transformerlens' },
+      { text: 'From BertViz', link: '/guide/from-bertviz' },
+    ],
+  },
+  {
+    text: 'Whole models',
+    items: [
+      { text: 'Whole models', link: '/guide/models' },
+      { text: 'From text to results', link: '/guide/results' },
+      { text: 'Generating text', link: '/guide/generation' },
+      { text: 'Quantized weights', link: '/guide/quantization' },
+    ],
+  },
+  {
+    text: 'Inside a model',
+    items: [
+      { text: 'Capturing and changing values', link: '/guide/edits' },
+      { text: 'Analysis', link: '/guide/analysis' },
+      { text: 'Gradients and circuits', link: '/guide/circuits' },
+      { text: 'Heads over many texts', link: '/guide/heads' },
+      { text: 'The page', link: '/guide/page' },
+    ],
+  },
+  {
+    text: 'Attention and training',
+    items: [
+      { text: 'Attention', link: '/guide/attention' },
+      { text: 'Layers', link: '/guide/layers' },
+      { text: 'Training', link: '/guide/training' },
+    ],
+  },
+  {
+    text: 'In your project',
+    items: [
+      { text: 'Memory and errors', link: '/guide/memory' },
+      { text: 'Threads', link: '/guide/threads' },
+      { text: 'Bundlers and policies', link: '/guide/bundlers' },
+      { text: 'Files', link: '/guide/files' },
+      { text: 'ONNX', link: '/guide/onnx' },
+    ],
+  },
 ];
 
 /** @type {Entry[]} */

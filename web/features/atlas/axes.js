@@ -1,6 +1,6 @@
 // The axes of the map of all heads: the value of each head on an axis, and scales from values to pixels.
 
-/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { AtlasMap, AtlasMeasure, AtlasRole } from '../../store/atlasProtocol.js' */
 /**
  * @typedef {'distance' | 'variation' | 'spread' | 'previous' | 'itself' | 'induction' | 'duplicate' | 'first' |
  *   'cost'} AxisName
@@ -37,16 +37,25 @@ const STEPS = 5;
 /** @param {string} name @returns {name is keyof typeof TOKENS} */
 const isInTokens = (name) => Object.hasOwn(TOKENS, name);
 
+/**
+ * Returns the mean weight on the tokens of a role: over the rows that count for the role, or else over all rows.
+ * @param {AtlasMap} map
+ * @param {AtlasRole} role
+ * @param {AtlasMeasure} measure
+ * @param {number} head
+ */
+const weightOn = ({ means, measures }, role, measure, head) => (means[role] ?? measures[measure])[head];
+
 /** @type {Record<AxisName, (map: AtlasMap, head: number) => number>} */
 const VALUES = {
   distance: ({ measures }, head) => measures.distance[head],
   variation: ({ measures }, head) => Math.sqrt(Math.max(measures.distanceVariance[head], 0)),
   spread: ({ measures }, head) => Math.exp(measures.entropy[head]),
-  previous: ({ measures }, head) => measures.previous[head],
-  itself: ({ measures }, head) => measures.selfAttention[head],
-  induction: ({ measures }, head) => measures.induction[head],
-  duplicate: ({ measures }, head) => measures.duplicate[head],
-  first: ({ measures }, head) => measures.first[head],
+  previous: (map, head) => weightOn(map, 'previous', 'previous', head),
+  itself: (map, head) => weightOn(map, 'itself', 'selfAttention', head),
+  induction: (map, head) => weightOn(map, 'induction', 'induction', head),
+  duplicate: (map, head) => weightOn(map, 'duplicate', 'duplicate', head),
+  first: (map, head) => weightOn(map, 'first', 'first', head),
   cost: ({ costs }, head) => costs?.[head] ?? Number.NaN,
 };
 
@@ -60,6 +69,17 @@ export const valuesOn = (map, name) =>
 
 /** Returns the axes on which at least two heads have a value. @param {AtlasMap} map */
 export const axesOf = (map) => AXES.filter((name) => valuesOn(map, name).filter(Number.isFinite).length > 1);
+
+/**
+ * Returns the names of both axes: those in the page's state if the map has values for them, otherwise the default.
+ * @param {AtlasMap} map
+ * @param {string} axes of the state
+ * @returns {AxisName[]}
+ */
+export function shownAxes(map, axes) {
+  const known = axesOf(map);
+  return axes.split('.').map((name, i) => known.find((axis) => axis === name) ?? (i === 0 ? 'distance' : 'spread'));
+}
 
 /**
  * @param {AxisName} name

@@ -19,18 +19,3 @@ export function barsOf({ edges, values }) {
   const highest = shown.reduce((most, { weight }) => Math.max(most, weight), 0);
   return shown.map((bar) => ({ ...bar, share: highest > 0 ? bar.weight / highest : 0 }));
 }
-
-/**
- * Returns the share of the attention weight on keys that are less than `limit` tokens away; NaN if there are no
- * weights.
- * @param {{ edges: ArrayLike<number>, values: ArrayLike<number> }} distances
- * @param {number} limit
- */
-export function shareWithin({ edges, values }, limit) {
-  let [near, all] = [0, 0];
-  for (let i = 0; i < values.length; i++) {
-    all += values[i];
-    if (edges[i + 1] <= limit) near += values[i];
-  }
-  return near / all;
-}

@@ -2,11 +2,13 @@
 
 import { download } from '../../ui/download.js';
 import { PALETTE } from '../../ui/palette.js';
-import { axesOf, scaleOf, valuesOn } from './axes.js';
+import { axesOf, scaleOf, shownAxes, valuesOn } from './axes.js';
 import { SHAPES } from './shapes.js';
-import { usualRoles } from './usualRole.js';
+import { rolesOn, shownMap } from './shownMap.js';
 
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { NamedRoles } from '../../store/protocol.js' */
+/** @import { Session } from '../../store/session.js' */
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { AxisName } from './axes.js' */
 
@@ -18,29 +20,39 @@ const SHAPE = 12;
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
- * Returns one row for each head. A column that HeadVis also exports has the same name as in HeadVis.
- * @param {AtlasMap} map
+ * The roles that the page shows; null if they are unknown.
+ * @typedef {NamedRoles | { roles: null, weights: null }} ShownRoles
  */
-export function mapCsv(map) {
+
+/** Returns a number for a file; an empty text if it is unknown. @param {number | null | undefined} x */
+const figure = (x) => (Number.isFinite(x) ? Number(Number(x).toPrecision(6)) : '');
+
+/**
+ * Returns one row for each head: its role, the mean weight that it gives to the tokens of this role, and its values on
+ * all axes.
+ * @param {AtlasMap} map
+ * @param {ShownRoles} named
+ */
+export function mapCsv(map, named) {
   const names = axesOf(map);
   const values = names.map((name) => valuesOn(map, name));
-  const rows = usualRoles(map).map((role, i) => [
-    Math.floor(i / map.heads),
-    i % map.heads,
-    role ?? '',
-    ...values.map((all) => (Number.isFinite(all[i]) ? Number(all[i].toPrecision(6)) : '')),
-  ]);
-  return `${[['layer', 'head', 'role', ...names], ...rows].map((row) => row.join(',')).join('\n')}\n`;
+  const rows = rolesOn(map, named.roles).map((role, i) => {
+    const [layer, head] = [Math.floor(i / map.heads), i % map.heads];
+    const weight = figure(named.weights?.[layer]?.[head]);
+    return [layer, head, role ?? '', weight, ...values.map((all) => figure(all[i]))];
+  });
+  return `${[['layer', 'head', 'role', 'role_weight', ...names], ...rows].map((row) => row.join(',')).join('\n')}\n`;
 }
 
 /**
  * Returns the map as SVG, with its axes and the name of each head.
  * @param {AtlasMap} map
+ * @param {ShownRoles} named
  * @param {AxisName[]} axes
  * @param {Theme} theme
- * @param {{ axes: Record<string, string> }} texts
+ * @param {{ axes: Record<string, string>, roles: Record<string, string> }} texts
  */
-export function mapSvg(map, axes, theme, texts) {
+export function mapSvg(map, named, axes, theme, texts) {
   const { bg, ink, ink2, data, hairline } = PALETTE[theme];
   const values = axes.map((name) => valuesOn(map, name));
   const across = scaleOf(axes[0], values[0], MARGIN, WIDTH - 20);
@@ -50,12 +62,12 @@ export function mapSvg(map, axes, theme, texts) {
     `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${hairline}"/>`;
   const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ content, more = '') =>
     `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${ink2}" ${more}>${escaped(content)}</text>`;
-  const heads = usualRoles(map).map((role, i) => {
+  const heads = rolesOn(map, named.roles).map((role, i) => {
     const place = (/** @type {typeof up} */ scale, /** @type {number} */ value) =>
       scale.at(Number.isFinite(value) ? value : scale.least).toFixed(1);
     const [x, y] = [place(across, values[0][i]), place(up, values[1][i])];
     const look = role ? `fill="${data}"` : `fill="none" stroke="${ink2}" stroke-width="0.08"`;
-    const name = `${Math.floor(i / map.heads)}.${i % map.heads}`;
+    const name = `${Math.floor(i / map.heads)}.${i % map.heads}${role ? ` ${texts.roles[role]}` : ''}`;
     const shape = `<path transform="scale(${SHAPE})" d="${SHAPES[role ?? 'none']}" ${look}/>`;
     return `<g transform="translate(${x} ${y})">${shape}${text(10, 4, name, 'font-size="10"')}</g>`;
   });
@@ -78,14 +90,18 @@ export function mapSvg(map, axes, theme, texts) {
   ].join('\n');
 }
 
-/** @param {AtlasMap} map */
-export const saveCsv = (map) => download('headlight-heads.csv', 'text/csv', mapCsv(map));
-
 /**
- * @param {AtlasMap} map
- * @param {AxisName[]} axes
- * @param {Theme} theme
- * @param {{ axes: Record<string, string> }} texts
+ * Saves the map as a file.
+ * @param {'headvis' | 'csv' | 'svg'} kind
+ * @param {Session} session
  */
-export const saveSvg = (map, axes, theme, texts) =>
-  download('headlight-heads.svg', 'image/svg+xml', mapSvg(map, axes, theme, texts));
+export async function saveMap(kind, session) {
+  if (kind === 'headvis') return session.atlas.saveHeadvis();
+  const map = shownMap(session.atlas.map.peek(), session.run.peek(), session.atlas.measured.peek());
+  if (!map) return;
+  const named = /** @type {ShownRoles} */ ({ roles: session.roles.peek(), weights: session.roleWeights.peek() });
+  if (kind === 'csv') return download('headlight-heads.csv', 'text/csv', mapCsv(map, named));
+  const { texts } = await (session.language.peek() === 'zh' ? import('./atlas.zh.js') : import('./atlas.en.js'));
+  const svg = mapSvg(map, named, shownAxes(map, session.state.peek().axes), session.theme.peek(), texts);
+  download('headlight-heads.svg', 'image/svg+xml', svg);
+}

@@ -45,17 +45,23 @@ export function HeadCost({ map, role }) {
 }
 
 /** @param {ReturnType<typeof useAtlasTexts>} texts @param {number} bits */
-const changeText = (texts, bits) => (bits < 0 ? texts.gains : texts.costs)(bitsText(bits));
+function changeText(texts, bits) {
+  const size = bitsText(bits);
+  return size === '0' ? texts.same : (bits < 0 ? texts.better : texts.worse)(size);
+}
 
 /**
- * Returns the text for the cost in the rows where the rule of the head holds. The text includes the verb (costs, gains)
- * only if that cost and the mean cost have different signs.
+ * Returns the text for the cost in the rows where the rule of the head holds. The text says whether the model guesses
+ * better or worse there only if this differs from all rows.
  * @param {ReturnType<typeof useAtlasTexts>} texts
  * @param {number} mean
  * @param {number} holding
  */
-const holdingText = (texts, mean, holding) =>
-  texts.whereHolds(mean < 0 === holding < 0 ? bitsText(holding) : changeText(texts, holding));
+function holdingText(texts, mean, holding) {
+  const size = bitsText(holding);
+  if (mean < 0 === holding < 0 && bitsText(mean) !== '0') return texts.whereHolds(size);
+  return (holding < 0 ? texts.betterThere : texts.worseThere)(size);
+}
 
 /** @param {{ costs: number[], mean: number }} props */
 function Lines({ costs, mean }) {

@@ -1,6 +1,6 @@
 // The map of all heads. Each head is a shape, or a small picture, at its values on two axes that the visitor chooses.
 
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
 import { useSize } from '../../ui/useSize.js';
@@ -9,8 +9,9 @@ import { Frame, FramedHeads, useFrame } from './frame.jsx';
 import { HeadShapes } from './headShapes.jsx';
 import { MapFinder } from './mapFinder.jsx';
 import { useMapKeys } from './mapKeys.js';
-import { MapLabels } from './mapLabels.jsx';
+import { MapLabels, roleWidth } from './mapLabels.jsx';
 import { nearestHeads } from './placeLabels.js';
+import { placePictures } from './placePictures.js';
 import { Pointed } from './pointed.jsx';
 import { useAtlasTexts } from './texts.js';
 import { useAxes } from './useAtlas.js';
@@ -18,6 +19,7 @@ import { useAxes } from './useAtlas.js';
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 /** @import { AxisName, Scale } from './axes.js' */
 /** @import { Point } from './placeLabels.js' */
+/** @import { Pictures } from './placePictures.js' */
 /**
  * The map with its scales and the positions of the heads, ready to draw.
  * @typedef {object} Drawn
@@ -26,7 +28,9 @@ import { useAxes } from './useAtlas.js';
  * @property {AxisName[]} axes
  * @property {Scale[]} scales
  * @property {number[][]} values by axis and head
- * @property {Point[]} points of the heads, in pixels
+ * @property {Point[]} places at the values, in pixels
+ * @property {Pictures | null} pictures of the heads, if they are drawn instead of shapes
+ * @property {Point[]} points where the heads are drawn: at their values, or where there is room for their pictures
  * @property {number} width
  * @property {number} height
  */
@@ -41,9 +45,10 @@ const REACH = 20;
  * @param {(AtlasRole | null)[]} roles
  * @param {AxisName[]} axes
  * @param {{ width: number, height: number }} size
+ * @param {{ roles: Record<string, string> }} texts
  * @returns {Drawn}
  */
-function draw(map, roles, axes, { width, height }) {
+function draw(map, roles, axes, { width, height }, texts) {
   const values = axes.map((name) => valuesOn(map, name));
   const scales = [scaleOf(axes[0], values[0], LEFT, width - RIGHT), scaleOf(axes[1], values[1], height - BOTTOM, TOP)];
   // A head without a value on an axis is drawn at the beginning of the axis.
@@ -51,8 +56,11 @@ function draw(map, roles, axes, { width, height }) {
     const value = values[axis][head];
     return scales[axis].at(Number.isFinite(value) ? value : scales[axis].least);
   };
-  const points = values[0].map((_, head) => ({ x: place(0, head), y: place(1, head) }));
-  return { map, roles, axes, scales, values, points, width, height };
+  const places = values[0].map((_, head) => ({ x: place(0, head), y: place(1, head) }));
+  const room = { x: LEFT, y: 0, width: width - LEFT, height: height - BOTTOM };
+  const widths = places.map((_, head) => (roles[head] ? roleWidth(texts.roles[roles[head]]) : 0));
+  const pictures = map.pictures ? placePictures(places, widths, room) : null;
+  return { map, roles, axes, scales, values, places, pictures, points: pictures?.points ?? places, width, height };
 }
 
 /** @param {{ map: AtlasMap, roles: (AtlasRole | null)[], onEnter: () => void }} props */
@@ -62,7 +70,11 @@ export function HeadMap({ map, roles, onEnter }) {
   const axes = useAxes(map);
   const area = useRef(/** @type {HTMLDivElement | null} */ (null));
   const size = useSize(area);
-  const drawn = size.width > 80 && size.height > 80 ? draw(map, roles, axes, size) : null;
+  // Each move of the pointer renders the map again, so the places of the heads are stored.
+  const drawn = useMemo(
+    () => (size.width > 80 && size.height > 80 ? draw(map, roles, axes, size, texts) : null),
+    [map, roles, axes, size.width, size.height, texts],
+  );
   const [pointed, setPointed] = useState(/** @type {Point | null} */ (null));
   const [query, setQuery] = useState(/** @type {string | null} */ (null));
   const choose = (/** @type {number} */ i) =>

@@ -1,15 +1,16 @@
-// The page of the chosen head: its usual role, how often the rule of that role holds, how far back the head looks,
+// The page of the chosen head: its role, the weight that it gives to the tokens of its role, how far back it looks,
 // which tokens it looks from and at, and the cost of switching it off.
 
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { attendsToFirst, findsNothing, rowsWithNothing } from '../heads/roles.js';
+import { attendsToFirst, findsNothing, measuredText, ownRole, rowsWithNothing } from '../heads/roles.js';
 import { barsOf } from './distanceBins.js';
 import { HeadCost } from './headCost.jsx';
 import { percentText } from './numbers.js';
+import { sentencePage } from './sentencePage.js';
 import { useAtlasTexts } from './texts.js';
 import { useMap, useRoles } from './useAtlas.js';
-import { shareOf } from './usualRole.js';
 
 /** @import { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../store/atlasProtocol.js' */
 
@@ -23,30 +24,33 @@ export function HeadPage() {
   const map = useMap();
   const roles = useRoles(map);
   const { layer, head } = session.state.value;
-  const page = session.atlas.head.value;
+  const scanned = session.atlas.head.value;
+  const run = session.run.value;
+  const ofText = useMemo(() => sentencePage(run, layer, head), [run, layer, head]);
   const role = map ? (roles[layer * map.heads + head] ?? null) : null;
-  const isCurrent = page && page.key === map?.key && page.layer === layer && page.head === head;
+  const isCurrent = scanned && scanned.key === map?.key && scanned.layer === layer && scanned.head === head;
   const isScanned = map !== null && map.source !== 'sentence';
+  const page = isScanned ? (isCurrent ? scanned : null) : ofText;
+  const isKnown = session.roles.value !== null;
+  const own = ownRole(session, layer, head);
+  // A folder that another program wrote has numbers for some rules only.
+  const isPartial = map?.source === 'folder' && !map.means.first;
   return (
     <section class="atlas-head reading" aria-label={words.headName(layer, head)}>
       <div>
         <h2 class="title">{words.headName(layer, head)}</h2>
-        {(isScanned || role) && <p class="atlas-does">{texts.does[role ?? 'none']}</p>}
+        {isKnown && <p class="atlas-does">{own?.[1] ?? texts.does[role ?? (isPartial ? 'unknown' : 'none')]}</p>}
         <Here role={role} />
       </div>
-      {map && isScanned && (
-        <>
-          <Rule map={map} role={role} head={layer * map.heads + head} />
-          {isCurrent && <Distances page={page} />}
-          {isCurrent && (
-            <div class="atlas-tokens">
-              <Tokens look="query" title={texts.looksFrom} tokens={page.queryTokens} />
-              <Tokens look="key" title={texts.looksAt} tokens={page.keyTokens} />
-            </div>
-          )}
-          <HeadCost map={map} role={role} />
-        </>
+      {isKnown && <Rule map={map} role={role} layer={layer} head={head} />}
+      {page && <Distances page={page} />}
+      {page && (
+        <div class="atlas-tokens">
+          <Tokens look="query" title={texts.looksFrom} tokens={page.queryTokens} />
+          <Tokens look="key" title={texts.looksAt} tokens={page.keyTokens} />
+        </div>
       )}
+      {map && isScanned && <HeadCost map={map} role={role} />}
     </section>
   );
 }
@@ -86,32 +90,43 @@ function Here({ role }) {
 }
 
 /**
- * Shows how often the rule of a head's role holds.
- * @param {{ map: AtlasMap, role: AtlasRole | null, head: number }} props
+ * Shows the role of a head, and its mean weight on the tokens of the role: as measured for the name, and over the
+ * passages of the scan.
+ * @param {{ map: AtlasMap | null, role: AtlasRole | null, layer: number, head: number }} props
  */
-function Rule({ map, role, head }) {
+function Rule({ map, role, layer, head }) {
+  const session = useSession();
   const texts = useAtlasTexts();
-  const first = map.holds.first?.[head];
+  const weight = session.roleWeights.value?.[layer]?.[head] ?? null;
+  const scanned = map && map.source !== 'sentence' ? map : null;
+  const index = layer * (map?.heads ?? 0) + head;
+  const onRole = role ? scanned?.means[role]?.[index] : undefined;
+  const onFirst = role === 'first' ? undefined : scanned?.means.first?.[index];
+  const isNumber = (/** @type {number | undefined} */ x) => x !== undefined && Number.isFinite(x);
   return (
     <dl class="atlas-rule">
-      <div>
-        <dt>{texts.usually}</dt>
-        <dd>{texts.roles[role ?? 'none']}</dd>
-      </div>
-      {role && (role !== 'nearby' ? map.holds[role] : map.near) && (
+      {role && (
         <div>
-          <dt>{texts.holds[role]}</dt>
-          <dd>
-            {role === 'nearby'
-              ? percentText(shareOf(map, role, head))
-              : texts.ofTime(percentText(shareOf(map, role, head)))}
-          </dd>
+          <dt>{texts.usually}</dt>
+          <dd>{texts.roles[role]}</dd>
         </div>
       )}
-      {role !== 'first' && first !== undefined && (
+      {role && weight !== null && (
+        <div title={measuredText(session)}>
+          <dt>{texts.gives[role]}</dt>
+          <dd>{texts.onAverage(weightText(weight))}</dd>
+        </div>
+      )}
+      {scanned && isNumber(onRole) && (
         <div>
-          <dt>{texts.onFirst}</dt>
-          <dd>{texts.ofTime(percentText(first))}</dd>
+          <dt>{texts.inPassages(scanned.done)}</dt>
+          <dd>{weightText(Number(onRole))}</dd>
+        </div>
+      )}
+      {scanned && isNumber(onFirst) && (
+        <div>
+          <dt>{texts.onFirst(scanned.done)}</dt>
+          <dd>{weightText(Number(onFirst))}</dd>
         </div>
       )}
     </dl>

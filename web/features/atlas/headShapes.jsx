@@ -5,7 +5,7 @@ import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { RAMP } from '../heatmap/colourRamp.js';
 import { matches } from './mapFinder.jsx';
-import { PICTURE, pictureOf, SIDE } from './meanPicture.js';
+import { PICTURE, pictureOf } from './meanPicture.js';
 import { settledHeads } from './movement.js';
 import { SHAPES, sizeOf } from './shapes.js';
 import { useAtlasTexts } from './texts.js';
@@ -14,7 +14,7 @@ import { useAtlasTexts } from './texts.js';
 /** @typedef {{ key: string, done: number, places: { x: number, y: number }[], settled: boolean[] }} Earlier */
 
 /** Returns true for each head whose position on the map no longer changes. @param {Drawn} drawn @returns {boolean[]} */
-function useSettled({ map, points, width, height, axes }) {
+function useSettled({ map, places: points, width, height, axes }) {
   const before = useRef(/** @type {Earlier | null} */ (null));
   if (map.source === 'sentence') return points.map(() => false);
   if (map.state === 'finished' || map.state === 'stopped') return points.map(() => true);
@@ -39,11 +39,12 @@ export function HeadShapes({ drawn, query }) {
   const chosen = layer * map.heads + head;
   const highest = Math.max(0, ...Array.from(map.costs ?? [], (cost) => (Number.isFinite(cost) ? cost : 0)));
   const isPale = (/** @type {number} */ i) => query !== null && query !== '' && !matches(query, map, roles, texts, i);
-  if (map.pictures)
+  if (drawn.pictures)
     return (
       <>
-        {points.map((point, i) => (
-          <Picture key={i} drawn={drawn} head={i} chosen={i === chosen} pale={isPale(i)} point={point} />
+        <MovedFrom drawn={drawn} side={drawn.pictures.side} />
+        {points.map((_, i) => (
+          <Picture key={i} drawn={drawn} head={i} chosen={i === chosen} pale={isPale(i)} />
         ))}
       </>
     );
@@ -68,9 +69,28 @@ export function HeadShapes({ drawn, query }) {
 }
 
 /**
- * @param {{ drawn: Drawn, head: number, chosen: boolean, pale: boolean, point: { x: number, y: number } }} props
+ * Lines from the values of heads to their pictures, if the pictures are elsewhere.
+ * @param {{ drawn: Drawn, side: number }} props of a picture
  */
-function Picture({ drawn: { map }, head, chosen, pale, point }) {
+function MovedFrom({ drawn: { places, points, width, height }, side }) {
+  return (
+    <svg class="atlas-shapes" width={width} height={height} aria-hidden="true">
+      {points.map(({ x, y }, i) =>
+        Math.max(Math.abs(places[i].x - x), Math.abs(places[i].y - y)) <= side / 2 ? null : (
+          <g key={i}>
+            <line class="leader" x1={places[i].x} y1={places[i].y} x2={x} y2={y} />
+            <circle class="moved-from" cx={places[i].x} cy={places[i].y} r="2" />
+          </g>
+        ),
+      )}
+    </svg>
+  );
+}
+
+/** @param {{ drawn: Drawn, head: number, chosen: boolean, pale: boolean }} props */
+function Picture({ drawn: { map, points, pictures }, head, chosen, pale }) {
+  const { x, y } = points[head];
+  const side = pictures?.side ?? 0;
   const session = useSession();
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const theme = session.theme.value;
@@ -94,7 +114,7 @@ function Picture({ drawn: { map }, head, chosen, pale, point }) {
       aria-hidden="true"
       width={PICTURE}
       height={PICTURE}
-      style={px({ left: point.x - SIDE / 2, top: point.y - SIDE / 2, width: SIDE, height: SIDE })}
+      style={px({ left: x - side / 2, top: y - side / 2, width: side, height: side })}
     />
   );
 }

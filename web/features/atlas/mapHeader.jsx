@@ -3,14 +3,11 @@
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
-import { saveCsv, saveSvg } from './exportMap.js';
 import { timeText } from './numbers.js';
 import { OwnTexts } from './ownTexts.jsx';
 import { useAtlasTexts } from './texts.js';
-import { useAxes } from './useAtlas.js';
 
 /** @import { AtlasMap } from '../../store/atlasProtocol.js' */
-/** @import { Item } from '../../ui/menu.jsx' */
 
 /** @param {{ map: AtlasMap | null }} props */
 export function MapHeader({ map }) {
@@ -25,7 +22,7 @@ export function MapHeader({ map }) {
       <h2 class="title">{texts.title(map ? map.layers * map.heads : 0)}</h2>
       <p>
         {!map || map.source === 'sentence' ? <BeforeScan /> : <Corpus map={map} />}{' '}
-        {!isRunning && map?.source !== 'folder' && (
+        {!isRunning && session.about.value?.kind === 'transformer' && (
           <button type="button" class="word" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {texts.own}
           </button>
@@ -67,7 +64,6 @@ function BeforeScan() {
 function Corpus({ map }) {
   const session = useSession();
   const texts = useAtlasTexts();
-  const axes = useAxes(map);
   const { passages, done, tokens, title, state, longest, source } = map;
   const isRunning = state === 'running' || state === 'paused';
   const whole = isRunning || state === 'finished';
@@ -78,24 +74,12 @@ function Corpus({ map }) {
         ? texts.over(passages, tokens)
         : texts.overSome(done, passages);
   const named = title && source !== 'folder' ? `${label} ${texts.of(title)}` : label;
-  if (isRunning) return <>{named}</>;
-  const isDemo = title === '' && source !== 'folder';
-  /** @type {Item[]} */
-  const scans =
-    source === 'folder'
-      ? []
-      : isDemo
-        ? [{ key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, { again: true }) }]
-        : [{ key: 'demo', label: texts.demo, act: () => session.atlas.scan({ title: '' }) }];
-  /** @type {Item[]} */
-  const files = [
-    ...(source === 'folder'
-      ? []
-      : [{ key: 'headvis', label: texts.files.headvis, act: () => session.atlas.saveHeadvis() }]),
-    { key: 'csv', label: texts.files.csv, act: () => saveCsv(map) },
-    { key: 'svg', label: texts.files.svg, act: () => saveSvg(map, axes, session.theme.peek(), texts) },
-  ];
-  return <Menu label={named} name={named} items={[...scans, ...files]} />;
+  if (isRunning || source === 'folder') return <>{named}</>;
+  const item =
+    title === ''
+      ? { key: 'again', label: texts.again, act: () => session.atlas.scan({ title }, { again: true }) }
+      : { key: 'demo', label: texts.demo, act: () => session.atlas.scan({ title: '' }) };
+  return <Menu label={named} name={named} items={[item]} />;
 }
 
 /** @param {{ map: AtlasMap }} props */

@@ -5,6 +5,7 @@ import { useSession } from '../../ui/context.js';
 import { valueText } from './numbers.js';
 import { nextHead } from './placeLabels.js';
 import { useAtlasTexts } from './texts.js';
+import { useRoleNames } from './useAtlas.js';
 
 /** @import { Drawn } from './headMap.jsx' */
 
@@ -27,12 +28,13 @@ const STEPS = { '[': -1, ']': 1 };
 export function useMapKeys(drawn, choose, onEnter, onFind) {
   const session = useSession();
   const texts = useAtlasTexts();
+  const roleOf = useRoleNames(drawn?.map ?? null, drawn?.roles ?? []);
   const speak = (/** @type {number} */ head) => {
     if (!drawn) return;
-    const { map, roles, axes, values } = drawn;
+    const { map, axes, values } = drawn;
     const name = session.words.peek().headName(Math.floor(head / map.heads), head % map.heads);
     const [x, y] = axes.map((axis, i) => texts.value[axis](valueText(axis, values[i][head])));
-    session.announce(texts.spoken(name, texts.roles[roles[head] ?? 'none'], x, y));
+    session.announce(texts.spoken(name, roleOf(head), x, y));
   };
   return (/** @type {KeyboardEvent} */ event) => {
     if (!drawn || event.ctrlKey || event.metaKey || event.altKey) return;

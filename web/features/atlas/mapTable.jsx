@@ -4,6 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { axesOf, valuesOn } from './axes.js';
 import { valueText } from './numbers.js';
 import { useAtlasTexts } from './texts.js';
+import { useRoleNames } from './useAtlas.js';
 
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 
@@ -11,6 +12,7 @@ import { useAtlasTexts } from './texts.js';
 export function MapTable({ map, roles }) {
   const session = useSession();
   const texts = useAtlasTexts();
+  const nameOf = useRoleNames(map, roles);
   const axes = axesOf(map);
   const values = axes.map((name) => valuesOn(map, name));
   const { layer, head } = session.state.value;
@@ -29,7 +31,7 @@ export function MapTable({ map, roles }) {
           </tr>
         </thead>
         <tbody>
-          {roles.map((role, i) => {
+          {roles.map((_, i) => {
             const [l, h] = [Math.floor(i / map.heads), i % map.heads];
             const isChosen = l === layer && h === head;
             return (
@@ -44,7 +46,7 @@ export function MapTable({ map, roles }) {
                     {l}.{h}
                   </button>
                 </th>
-                <td>{texts.roles[role ?? 'none']}</td>
+                <td>{nameOf(i)}</td>
                 {axes.map((name, axis) => (
                   <td key={name} class="figures">
                     {valueText(name, values[axis][i])}

@@ -2,8 +2,6 @@
 
 /** Number of tokens on each side of a picture. */
 export const PICTURE = 16;
-/** Number of pixels on each side of a picture: two for each cell. */
-export const SIDE = 32;
 
 /** Returns the picture of a head. @param {Float32Array} pictures (L,H,P,P) @param {number} head l·H + h */
 export const pictureOf = (pictures, head) =>

@@ -34,6 +34,10 @@ export function PassageStrip({ sample, strip, onOpen }) {
   const paths = usePaths(line, arcs);
   const nameOf = (/** @type {number} */ at) => sample.tokens[at]?.trim() || '␣';
   const keys = new Set(arcs.map(({ s }) => s));
+  const lookOf = (/** @type {number} */ at) => {
+    const same = touched === null && strip.same.includes(at) ? ' same' : '';
+    return (at === query ? 'query' : keys.has(at) ? 'key' : '') + same;
+  };
   const content = (
     <>
       <b class="strip-weight" aria-hidden={onOpen !== null}>
@@ -52,7 +56,7 @@ export function PassageStrip({ sample, strip, onOpen }) {
           <Part
             key={`${part.at} ${part.folded ?? ''}`}
             part={part}
-            look={'text' in part && part.at === query ? 'query' : keys.has(part.at) ? 'key' : ''}
+            look={lookOf(part.at)}
             bar={part.at <= query || row[part.at] > 0 ? ramp.css(row[part.at]) : 'transparent'}
             onPoint={setTouched}
           />

@@ -1,10 +1,12 @@
-// The passages with the strongest attention of the chosen head. A slider selects passages with weaker attention.
+// The passages with the strongest attention of the chosen head. A slider selects passages with weaker attention. Before
+// the first scan, they are the words of the current text.
 
 import { useMemo, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { useSize } from '../../ui/useSize.js';
 import { PassageStrip } from './passageStrip.jsx';
 import { intervalsOf, passagesAt } from './quantile.js';
+import { sentencePage, strongestRows } from './sentencePage.js';
 import { fittingStrip, strongestOf } from './strip.js';
 import { useAtlasTexts } from './texts.js';
 
@@ -25,9 +27,9 @@ export function Passages({ roles, list }) {
   const map = session.atlas.map.value;
   const page = session.atlas.head.value;
   const { layer, head } = session.state.value;
+  const role = roles[layer * (map ?? session.run.value?.about ?? { heads: 0 }).heads + head] ?? null;
   const [position, setPosition] = useState(0);
   const isCurrent = page !== null && page.key === map?.key && page.layer === layer && page.head === head;
-  const role = map ? (roles[layer * map.heads + head] ?? null) : null;
   const shown = useMemo(() => {
     if (!isCurrent || !page) return [];
     const strength = (/** @type {AtlasSample} */ sample) => strongestOf(sample, role).weight;
@@ -62,11 +64,51 @@ export function Passages({ roles, list }) {
       ) : (
         <p class="atlas-note">{texts.beforeScan}</p>
       )}
+      {!map && <SentenceList role={role} list={list} />}
       {map && !isCurrent && <p class="atlas-note">{texts.reading}</p>}
       {isCurrent && shown.length === 0 && <p class="atlas-note">{texts.noPassages}</p>}
-      <List shown={shown} role={role} list={list} />
+      {map && <List shown={shown} role={role} list={list} />}
     </section>
   );
+}
+
+/**
+ * The strongest attention of the chosen head in the current text: one line for each word that looks.
+ * @param {{ role: AtlasRole | null, list: { current: HTMLOListElement | null } }} props
+ */
+function SentenceList({ role, list }) {
+  const session = useSession();
+  const { layer, head } = session.state.value;
+  const run = session.run.value;
+  const { width } = useSize(list);
+  const page = useMemo(() => sentencePage(run, layer, head), [run, layer, head]);
+  const rows = useMemo(() => (page ? strongestRows(page, role) : []), [page, role]);
+  const open = (/** @type {AtlasSample} */ _, /** @type {Arc} */ { t, s }) =>
+    session.update({ view: 'heatmap', cell: { t, s } });
+  return (
+    <ol class="passage-list" ref={list} onKeyDown={walkPassages}>
+      {page &&
+        rows.map((arc) => (
+          <li key={arc.t}>
+            <PassageStrip
+              sample={page.samples[0]}
+              strip={fittingStrip(page.samples[0], role, (width - FIGURE) / LETTER, arc)}
+              onOpen={open}
+            />
+          </li>
+        ))}
+    </ol>
+  );
+}
+
+/** Moves the focus from one passage to the next with the arrow keys. */
+function walkPassages(/** @type {KeyboardEvent} */ event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const all = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll('button')];
+  const next = all.indexOf(/** @type {HTMLButtonElement} */ (event.target)) + step;
+  all[Math.min(Math.max(next, 0), all.length - 1)]?.focus();
 }
 
 /**
@@ -94,16 +136,8 @@ function List({ shown, role, list }) {
       .trim();
     session.update({ text, view: 'heatmap', cell: { t, s } });
   };
-  const walk = (/** @type {KeyboardEvent} */ event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const all = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll('button')];
-    const next = all.indexOf(/** @type {HTMLButtonElement} */ (event.target)) + step;
-    all[Math.min(Math.max(next, 0), all.length - 1)]?.focus();
-  };
   return (
-    <ol class="passage-list" ref={list} onKeyDown={walk}>
+    <ol class="passage-list" ref={list} onKeyDown={walkPassages}>
       {shown.map((sample) => (
         <li key={sample.sequence}>
           <PassageStrip

@@ -1,18 +1,24 @@
-// Chooses the positions of the names on the map. The name of a role is written once, where most of its heads are. Some
-// heads have their names next to their shapes. If there is room, a name covers no other name and no shape of another
-// head.
+// Chooses the positions of the names on the map. The name of a head is next to its shape. Where there is no room, it is
+// further away, and a line leads to the shape.
 
 /** @typedef {{ x: number, y: number }} Point */
 /** @typedef {Point & { width: number, height: number }} Box x, y: upper left corner */
 /** @typedef {{ width: number, height: number }} Size */
+/**
+ * A name on the map. line: from the edge of the shape to the name, if the name is not next to the shape.
+ * @typedef {{ head: number, box: Box, line: [from: Point, to: Point] | null }} PlacedName
+ */
 
-/** Maximum distance in pixels of heads that count as near each other. */
-const NEAR = 60;
-/** Half the size of a shape if the caller does not set it, and the gap between a shape and its name. */
-const [HALF, GAP] = [8, 3];
-/** Distances in pixels from the centre of the heads at which a role's name is tried. */
-const DISTANCES = [22, 32, 44, 60, 80];
-const DIRECTIONS = 12;
+/**
+ * Half the size of a shape if the caller does not set it, the gap between a shape and its name, and the space for the
+ * ring around the shape whose name is needed.
+ */
+const [HALF, GAP, RING] = [8, 3, 7];
+/** Distances in pixels from a shape to a name with a line, and the number of directions that are tried. */
+const DISTANCES = [20, 32, 46, 62, 80, 100, 124, 150];
+const DIRECTIONS = 16;
+/** Distance in pixels between the points of a line at which it is compared with shapes and names. */
+const STEP = 3;
 
 /** @param {Box} a @param {Box} b @returns {boolean} */
 export const overlap = (a, b) =>
@@ -25,101 +31,90 @@ const isInside = ({ x, y, width, height }, room) =>
 /** @param {Point} point @param {number} half @returns {Box} */
 const shapeAt = ({ x, y }, half) => ({ x: x - half, y: y - half, width: 2 * half, height: 2 * half });
 
-/**
- * Returns the mean point of the densest group: the head that has most other heads near it, and those heads.
- * @param {readonly Point[]} points
- */
-export function densest(points) {
-  /** @type {readonly Point[]} */
-  let best = [];
-  for (const { x, y } of points) {
-    const near = points.filter((other) => Math.hypot(other.x - x, other.y - y) <= NEAR);
-    if (near.length > best.length) best = near;
+/** Returns true if a line crosses a box. @param {Point} from @param {Point} to @param {Box} box */
+function crosses(from, to, box) {
+  const steps = Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / STEP);
+  for (let i = 0; i <= steps; i++) {
+    const x = from.x + ((to.x - from.x) * i) / Math.max(steps, 1);
+    const y = from.y + ((to.y - from.y) * i) / Math.max(steps, 1);
+    if (x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height) return true;
   }
-  const mean = (/** @type {(point: Point) => number} */ of) => best.reduce((sum, p) => sum + of(p), 0) / best.length;
-  return { x: mean(({ x }) => x), y: mean(({ y }) => y) };
+  return false;
 }
 
 /**
- * Returns the candidate that covers the fewest shapes and names; the first one if several are equal.
- * @param {Box[]} candidates
- * @param {readonly Box[]} shapes
- * @param {readonly Box[]} names
- * @param {Size} room
+ * Returns the boxes in which a name can be next to its shape: on the right, on the left, above and below.
+ * @param {Point} point
+ * @param {Size} size
+ * @param {number} half
+ * @returns {Box[]}
  */
-function bestOf(candidates, shapes, names, room) {
-  /** @type {{ box: Box, covered: number } | null} */
-  let best = null;
-  for (const box of candidates) {
-    if (!isInside(box, room)) continue;
-    const covered =
-      shapes.filter((shape) => overlap(shape, box)).length + 20 * names.filter((name) => overlap(name, box)).length;
-    if (!best || covered < best.covered) best = { box, covered };
-    if (covered === 0) break;
-  }
-  return best;
+function boxesBeside({ x, y }, size, half) {
+  const { width, height } = size;
+  return [
+    { x: x + half + GAP, y: y - height / 2, ...size },
+    { x: x - half - GAP - width, y: y - height / 2, ...size },
+    { x: x - width / 2, y: y - half - height, ...size },
+    { x: x - width / 2, y: y + half, ...size },
+  ];
 }
 
 /**
- * @template {string} R
- * @param {readonly { role: R, points: readonly Point[], size: Size }[]} roles
+ * Returns the boxes in which a name is connected with its shape by a line, the nearest first.
+ * @param {Point} point
+ * @param {Size} size
+ * @param {number} half
+ * @returns {{ box: Box, line: [from: Point, to: Point] }[]}
+ */
+const boxesWithLine = (point, size, half) =>
+  DISTANCES.flatMap((distance) =>
+    Array.from({ length: DIRECTIONS }, (_, i) => {
+      const angle = (2 * Math.PI * i) / DIRECTIONS;
+      const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
+      const from = { x: point.x + dx * half, y: point.y + dy * half };
+      const to = { x: point.x + dx * (half + distance), y: point.y + dy * (half + distance) };
+      const x = to.x + ((dx - 1) / 2) * size.width;
+      const y = to.y + ((dy - 1) / 2) * size.height;
+      return { box: { x, y, ...size }, line: /** @type {[Point, Point]} */ ([from, to]) };
+    }),
+  );
+
+/**
+ * Places the names of heads, in order of importance. A name covers no shape and no other name, and no line crosses one.
+ * A name for which there is no such place is left out, unless it is needed.
+ * @param {readonly { head: number, size: Size, needed?: boolean, near?: boolean }[]} names needed: the name must be
+ *   shown; near: the name is left out if there is no room next to its shape
  * @param {readonly Point[]} points of all heads
  * @param {Size} room
  * @param {number} [half] half the size of a shape
- * @returns {{ role: R, box: Box }[]}
+ * @param {readonly Box[]} [taken] other boxes that must stay free
+ * @returns {PlacedName[]}
  */
-export function placeRoles(roles, points, room, half = HALF) {
+export function placeNames(names, points, room, half = HALF, taken = []) {
   const shapes = points.map((point) => shapeAt(point, half));
-  /** @type {{ role: R, box: Box }[]} */
+  /** @type {PlacedName[]} */
   const placed = [];
-  for (const { role, points: own, size } of roles) {
-    if (own.length === 0) continue;
-    const { x, y } = densest(own);
-    const candidates = DISTANCES.flatMap((distance) =>
-      Array.from({ length: DIRECTIONS }, (_, i) => {
-        const angle = (2 * Math.PI * i) / DIRECTIONS + Math.PI / 2;
-        // A name is wider than high, so it is placed nearer to the heads above and below than on either side.
-        const [dx, dy] = [
-          Math.cos(angle) * (distance + half - HALF + size.width / 2),
-          Math.sin(angle) * (distance + half - HALF),
-        ];
-        return { x: x + dx - size.width / 2, y: y + dy - size.height / 2, ...size };
-      }),
-    );
-    const found = bestOf(
-      candidates,
-      shapes,
-      placed.map(({ box }) => box),
-      room,
-    );
-    if (found) placed.push({ role, box: found.box });
-  }
-  return placed;
-}
-
-/**
- * Puts names of heads to the right or left of their shapes, in order of importance. A name is left out if both
- * positions are occupied, unless the name must be shown.
- * @param {readonly { head: number, point: Point, size: Size, needed: boolean }[]} heads
- * @param {readonly Point[]} points of all heads
- * @param {readonly Box[]} names that are already placed
- * @param {Size} room
- * @param {number} [half] half the size of a shape
- * @returns {{ head: number, box: Box }[]}
- */
-export function placeHeads(heads, points, names, room, half = HALF) {
-  /** @type {{ head: number, box: Box }[]} */
-  const placed = [];
-  for (const { head, point, size, needed } of heads) {
-    const shapes = points.filter((other) => other !== point).map((other) => shapeAt(other, half));
-    const y = point.y - size.height / 2;
-    const gap = needed ? half + 2.5 * GAP : half + GAP;
-    const sides = [
-      { x: point.x + gap, y, ...size },
-      { x: point.x - gap - size.width, y, ...size },
-    ];
-    const found = bestOf(sides, shapes, [...names, ...placed.map(({ box }) => box)], room);
-    if (found && (needed || found.covered === 0)) placed.push({ head, box: found.box });
+  for (const { head, size, needed = false, near = false } of names) {
+    const boxes = [...taken, ...placed.map(({ box }) => box)];
+    const isFree = (/** @type {Box} */ box) =>
+      isInside(box, room) &&
+      !boxes.some((other) => overlap(other, box)) &&
+      !shapes.some((shape, i) => i !== head && overlap(shape, box)) &&
+      !placed.some(({ line }) => line && crosses(line[0], line[1], box));
+    const isClear = ([from, to] = /** @type {[Point, Point]} */ ([points[head], points[head]])) =>
+      !boxes.some((other) => crosses(from, to, other)) &&
+      !points.some((point, i) => i !== head && crosses(from, to, shapeAt(point, half / 2)));
+    const beside = boxesBeside(points[head], size, needed ? half + RING : half);
+    const next = beside.find(isFree);
+    if (next) {
+      placed.push({ head, box: next, line: null });
+      continue;
+    }
+    const found = near
+      ? undefined
+      : boxesWithLine(points[head], size, half).find(({ box, line }) => isFree(box) && isClear(line));
+    if (found) placed.push({ head, ...found });
+    else if (needed) placed.push({ head, box: beside.find((box) => isInside(box, room)) ?? beside[0], line: null });
   }
   return placed;
 }

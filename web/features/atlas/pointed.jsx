@@ -4,6 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { valueText } from './numbers.js';
 import { useAtlasTexts } from './texts.js';
+import { useRoleNames } from './useAtlas.js';
 
 /** @import { Drawn } from './headMap.jsx' */
 
@@ -14,7 +15,8 @@ const OVERLAP = 9;
 export function Pointed({ drawn, heads }) {
   const words = useSession().words.value;
   const texts = useAtlasTexts();
-  const { map, roles, axes, values, points, width } = drawn;
+  const nameOf = useRoleNames(drawn.map, drawn.roles);
+  const { map, axes, values, points, width } = drawn;
   const [{ x, y }] = heads.map((head) => points[head]);
   const listed = heads.filter((head) => Math.hypot(points[head].x - x, points[head].y - y) <= OVERLAP);
   const toLeft = x > width / 2;
@@ -25,7 +27,7 @@ export function Pointed({ drawn, heads }) {
     >
       {listed.map((head) => (
         <p key={head}>
-          <b>{words.headName(Math.floor(head / map.heads), head % map.heads)}</b>, {texts.roles[roles[head] ?? 'none']}
+          <b>{words.headName(Math.floor(head / map.heads), head % map.heads)}</b>, {nameOf(head)}
           <br />
           {axes.map((axis, i) => texts.value[axis](valueText(axis, values[i][head]))).join(', ')}
         </p>

@@ -34,7 +34,7 @@ export function sentenceMap(run) {
   }
   return {
     ...{ key: '', layers, heads, title: '', passages: 1, done: 1, tokens: run.T, skipped: [], truncated: 0 },
-    ...{ longest: run.T, measures, holds: {}, chance: {}, state: 'finished', time: 0, source: 'sentence' },
+    ...{ longest: run.T, measures, means: {}, chances: {}, state: 'finished', time: 0, source: 'sentence' },
   };
 }
 

@@ -1,5 +1,5 @@
-// A passage as a strip: the words around the key and around the query of its largest weight. The words between them are
-// folded.
+// A passage as a strip: the words around the key and around the query of a weight, and the earlier place at which the
+// query's word occurs. The words between them are folded.
 
 /** @import { AtlasSample } from '../../store/atlasProtocol.js' */
 /**
@@ -8,7 +8,10 @@
  *   { at: number, folded: number }} StripPart
  */
 /** @typedef {{ t: number, s: number, weight: number }} Arc */
-/** @typedef {{ arc: Arc, parts: StripPart[], next: string | null }} Strip */
+/**
+ * same: the positions of the query's word, if it occurs earlier and the head looks for it; otherwise empty.
+ * @typedef {{ arc: Arc, parts: StripPart[], next: string | null, same: number[] }} Strip
+ */
 
 /** Fewer tokens than this between key and query are not folded. */
 const MIN_FOLDED = 3;
@@ -50,29 +53,58 @@ export function rowOf({ tokens, indices, values }, t) {
   return row;
 }
 
+/** Roles whose heads look for an earlier occurrence of the query's word. */
+const MATCHING = new Set(['induction', 'duplicate']);
+
+/**
+ * Returns the earlier position of the query's word: the one directly before the key, or else the nearest one to the
+ * key; −1 if there is none.
+ * @param {readonly string[]} tokens
+ * @param {Arc} arc
+ */
+function earlierOf(tokens, { t, s }) {
+  let best = -1;
+  for (let at = 0; at < t; at++)
+    if (tokens[at] === tokens[t] && (best < 0 || Math.abs(s - 1 - at) <= Math.abs(s - 1 - best))) best = at;
+  return best;
+}
+
 /**
  * @param {AtlasSample} sample
+ * @param {Arc} arc
  * @param {string | null} role
  * @param {number} near tokens that are shown on each side of key and query
  * @returns {Strip}
  */
-export function stripOf(sample, role, near) {
-  const { tokens } = sample;
-  const arc = strongestOf(sample, role);
+export function stripOf({ tokens }, arc, role, near) {
+  const earlier = role !== null && MATCHING.has(role) ? earlierOf(tokens, arc) : -1;
   const [first, last] = [Math.min(arc.t, arc.s), Math.max(arc.t, arc.s)];
   // If the query comes after the key, the strip ends with the query, because the next word is shown separately.
   const end = arc.t === last ? arc.t + 1 : Math.min(last + near, tokens.length);
   const ranges = [
+    ...(earlier >= 0 ? [[earlier, earlier + 1]] : []),
     [wordFrom(tokens, Math.max(first - near, 0), first), Math.min(first + near + 1, end)],
     [wordFrom(tokens, Math.max(last - near, 0), last), end],
   ];
-  const gap = ranges[1][0] - ranges[0][1];
-  const shown = gap < MIN_FOLDED ? [[ranges[0][0], ranges[1][1]]] : ranges;
+  const shown = joined(ranges);
   const parts = shown.flatMap(([from, to], i) => [
-    ...(i > 0 ? [{ at: shown[0][1], folded: from - shown[0][1] }] : []),
+    ...(i > 0 ? [{ at: shown[i - 1][1], folded: from - shown[i - 1][1] }] : []),
     ...tokens.slice(from, to).map((token, n) => partOf(token, from + n, n === 0)),
   ]);
-  return { arc, parts, next: arc.t === last ? (tokens[arc.t + 1] ?? null) : null };
+  const same = earlier >= 0 ? [earlier, arc.t] : [];
+  return { arc, parts, next: arc.t === last ? (tokens[arc.t + 1] ?? null) : null, same };
+}
+
+/** Sorts ranges, and joins those with only a few tokens between them. @param {number[][]} ranges */
+function joined(ranges) {
+  /** @type {number[][]} */
+  const all = [];
+  for (const [from, to] of ranges.sort((a, b) => a[0] - b[0])) {
+    const before = all.at(-1);
+    if (before && from - before[1] < MIN_FOLDED) before[1] = Math.max(before[1], to);
+    else all.push([from, to]);
+  }
+  return all;
 }
 
 /** Returns the first token of from…to−1 that begins a word; `from` if none of them does. */
@@ -89,13 +121,14 @@ const MOST = 4;
  * @param {AtlasSample} sample
  * @param {string | null} role
  * @param {number} letters that fit into the width of a strip
+ * @param {Arc} [arc] default: the largest weight of the passage
  */
-export function fittingStrip(sample, role, letters) {
+export function fittingStrip(sample, role, letters, arc = strongestOf(sample, role)) {
   for (let near = MOST; near > 0; near--) {
-    const strip = stripOf(sample, role, near);
+    const strip = stripOf(sample, arc, role, near);
     if (lettersOf(strip) <= letters) return strip;
   }
-  return stripOf(sample, role, 0);
+  return stripOf(sample, arc, role, 0);
 }
 
 /**

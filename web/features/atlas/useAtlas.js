@@ -1,14 +1,13 @@
-// The map that is shown and the roles of its heads. They come from a scan, or before the first scan from the current
-// text.
+// The map that is shown, the roles of its heads, and the requests of the atlas.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
-import { axesOf } from './axes.js';
-import { sentenceMap } from './sentenceMap.js';
-import { usualRoles } from './usualRole.js';
+import { ownRole } from '../heads/roles.js';
+import { shownAxes } from './axes.js';
+import { rolesOn, shownMap } from './shownMap.js';
+import { useAtlasTexts } from './texts.js';
 
 /** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
-/** @import { AxisName } from './axes.js' */
 
 /** The page of a head is read again after this many milliseconds of a running scan. */
 const REFRESH = 2500;
@@ -22,44 +21,36 @@ export function useMap() {
   const scanned = session.atlas.map.value;
   const measured = session.atlas.measured.value;
   const run = session.run.value;
-  return useMemo(() => {
-    const map = scanned ?? sentenceMap(run);
-    if (!map) return null;
-    const costs = Array.from(
-      { length: map.layers * map.heads },
-      (_, i) => measured[`${Math.floor(i / map.heads)}.${i % map.heads}`] ?? Number.NaN,
-    );
-    return { ...map, costs };
-  }, [scanned, measured, scanned ? null : run]);
+  return useMemo(() => shownMap(scanned, run, measured), [scanned, measured, scanned ? null : run]);
 }
 
 /**
- * Returns the usual roles, by l·H + h. Before a scan they are the roles in the current text, which the rest of the page
- * shows.
+ * Returns the roles of the heads, by l·H + h.
  * @param {AtlasMap | null} map
  * @returns {(AtlasRole | null)[]}
  */
 export function useRoles(map) {
-  const session = useSession();
-  const shown = session.roles.value;
-  return useMemo(() => {
-    if (!map) return [];
-    if (map.source !== 'sentence') return usualRoles(map);
-    const known = /** @type {(AtlasRole | null)[]} */ ((shown ?? []).flat());
-    return Array.from({ length: map.layers * map.heads }, (_, i) => known[i] ?? null);
-  }, [map, shown]);
+  const roles = useSession().roles.value;
+  return useMemo(() => (map ? rolesOn(map, roles) : []), [map, roles]);
 }
 
 /**
- * Returns the names of both axes: those in the page's state if the map has values for them, otherwise the default.
- * @param {AtlasMap} map @returns {AxisName[]}
+ * Returns a function from a head, l·H + h, to the name of its role.
+ * @param {AtlasMap | null} map
+ * @param {(AtlasRole | null)[]} roles
  */
+export function useRoleNames(map, roles) {
+  const session = useSession();
+  const texts = useAtlasTexts();
+  const { heads } = map ?? { heads: 1 };
+  return (/** @type {number} */ i) =>
+    ownRole(session, Math.floor(i / heads), i % heads)?.[0] ?? texts.roles[roles[i] ?? 'none'];
+}
+
+/** Returns the names of both axes. @param {AtlasMap} map */
 export function useAxes(map) {
   const { axes } = useSession().state.value;
-  return useMemo(() => {
-    const known = axesOf(map);
-    return axes.split('.').map((name, i) => known.find((axis) => axis === name) ?? (i === 0 ? 'distance' : 'spread'));
-  }, [map, axes]);
+  return useMemo(() => shownAxes(map, axes), [map, axes]);
 }
 
 /**

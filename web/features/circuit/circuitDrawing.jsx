@@ -9,6 +9,7 @@ import { textWidth } from '../heatmap/textWidth.js';
 import { shownRole } from '../story/shownRoles.js';
 import { layoutOf } from './circuitLayout.js';
 import { pointsText, textsIn, toggleCut } from './circuitState.js';
+import { fewLines } from './shownLines.js';
 
 /** @import { Box, CircuitLayout, DrawnLine } from './circuitLayout.js' */
 /** @import { Circuit, ShownLine } from './shownLines.js' */
@@ -19,26 +20,32 @@ import { pointsText, textsIn, toggleCut } from './circuitState.js';
  */
 const [TOP, BOTTOM, SIDE] = [96, 44, 72];
 const [NARROW_TOP, NARROW_SIDE] = [70, 22];
-/** In a drawing narrower than NARROW layers have only their numbers, and at most MAX_NARROW lines are drawn. */
-const [NARROW, MAX_NARROW] = [560, 6];
+/** In a drawing narrower than this, layers have only their numbers, and few lines are drawn. */
+const NARROW = 560;
 /** Widths of an MLP, as multiples of the height of a letter. */
 const [PILL, NARROW_PILL] = [8.4, 3.5];
 /** Pixels that the title needs next to the prediction. */
 const TITLE_ROOM = 360;
 
 /**
- * @param {{ circuit: Circuit, lines: ShownLine[], width: number, height: number, compact: boolean }} props
+ * @param {object} props
+ * @param {Circuit} props.circuit
+ * @param {ShownLine[]} props.lines
+ * @param {ShownLine[]} props.all the lines that are kept
+ * @param {number} props.width
+ * @param {number} props.height
+ * @param {boolean} props.compact
  */
-export function CircuitDrawing({ circuit, lines, width, height, compact }) {
+export function CircuitDrawing({ circuit, lines, all, width, height, compact }) {
   const session = useSession();
   const own = textsIn(session);
   const { begun } = circuit;
   const narrow = width < NARROW;
-  const drawn = narrow ? lines.slice(0, MAX_NARROW) : lines;
+  const drawn = narrow ? fewLines(lines) : lines;
   const { small: letter, middle: fontSize } = useLengths();
   const layout = layoutOf({
     lines: drawn,
-    all: lines,
+    all,
     roleOf: ({ layer, head }) => {
       const role = shownRole(session, layer, head);
       const text = role ? roleName(session, role) : '';
@@ -83,7 +90,7 @@ export function CircuitDrawing({ circuit, lines, width, height, compact }) {
       ))}
       {layout.lines.map((line) => line.figure && <Figure key={line.name} line={line} />)}
       <Tokens circuit={circuit} layout={layout} height={height} fontSize={fontSize} />
-      {narrow && lines.length > drawn.length && <p class="few">{own.few(drawn.length, lines.length)}</p>}
+      {narrow && all.length > drawn.length && <p class="few">{own.few(drawn.length, all.length)}</p>}
     </div>
   );
 }
@@ -178,10 +185,17 @@ function Strokes({ line: { points, width } }) {
   return <path class="strokes" d={one(-3) + one(3)} />;
 }
 
-/** The percentage points that cutting an edge costs, next to its line. @param {{ line: DrawnLine }} props */
-function Figure({ line: { name, cost, figure, isCut } }) {
-  const pointed = useSession().circuit.pointed.value;
-  if (!figure || isCut) return null;
+/**
+ * The percentage points that cutting an edge costs, next to its line. Only the edges of the chosen head and the edge
+ * under the pointer have figures.
+ * @param {{ line: DrawnLine }} props
+ */
+function Figure({ line: { name, cost, figure, isCut, from, to } }) {
+  const session = useSession();
+  const pointed = session.circuit.pointed.value;
+  const { layer, head } = session.state.value;
+  const isChosen = [from, to].some((node) => isInHead(node) && node.layer === layer && node.head === head);
+  if (!figure || isCut || !(isChosen || pointed === name)) return null;
   return (
     <span
       class={`circuit-figure ${pointed && pointed !== name ? 'dimmed' : ''} ${cost <= -10 ? 'much' : ''}`}
@@ -192,6 +206,9 @@ function Figure({ line: { name, cost, figure, isCut } }) {
     </span>
   );
 }
+
+/** Returns true for a head, or for an input of a head. @param {ShownLine['from'] | ShownLine['to']} node */
+const isInHead = ({ kind }) => kind !== 'embed' && kind !== 'mlp' && kind !== 'logits';
 
 /**
  * Draws heads and MLPs.

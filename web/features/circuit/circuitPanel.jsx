@@ -9,7 +9,7 @@ import { CarriesMenu } from './carriesMenu.jsx';
 import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.js';
 import { Curve } from './curve.jsx';
 import { LineList } from './lineList.jsx';
-import { costOf, curveOf, isTooLarge } from './shownLines.js';
+import { costOf, curveOf, FEW, isTooLarge } from './shownLines.js';
 
 /** @import { CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
 /** @import { Circuit, ShownLine } from './shownLines.js' */
@@ -25,7 +25,7 @@ export function CircuitPanel() {
         <CarriesMenu />
       </section>
     );
-  const { circuit, lines, count } = shown;
+  const { circuit, lines, all, count } = shown;
   const { begun, cuts, work } = circuit;
   const { percent } = session.words.value;
   const points = own.points(begun.answers[0], percent(begun.whole.both[0]));
@@ -36,6 +36,7 @@ export function CircuitPanel() {
       {work.stage !== 'done' && <Working work={work} />}
       <CarriesMenu />
       <LineList lines={lines} />
+      {all.length > FEW && <HowMany few={lines.length < all.length} count={count} />}
       <p class="how">
         {points[0]}
         <i lang="en">{points[1]}</i>
@@ -49,6 +50,27 @@ export function CircuitPanel() {
         </p>
       )}
     </section>
+  );
+}
+
+/**
+ * Switches between the strongest lines and all lines that are kept.
+ * @param {{ few: boolean, count: number }} props few: true if not all are drawn
+ */
+function HowMany({ few, count }) {
+  const session = useSession();
+  const own = textsIn(session);
+  return (
+    <p class="circuit-how-many">
+      <button
+        type="button"
+        class="word"
+        data-name="how-many"
+        onClick={() => change(session, { lines: few ? count : null }, 'lines')}
+      >
+        {few ? own.all(count) : own.strongest(FEW)}
+      </button>
+    </p>
   );
 }
 
@@ -157,7 +179,7 @@ function Cuts({ circuit, cuts }) {
         {sourceOff && last && (
           <div>
             <dt>{own.off(nodeName(own, last.from))}</dt>
-            <dd>{pointsText(costOf(sourceOff.both, begun.whole.both))}</dd>
+            <dd>{own.inPoints(pointsText(-costOf(sourceOff.both, begun.whole.both)).replace('+', ''))}</dd>
           </div>
         )}
       </dl>

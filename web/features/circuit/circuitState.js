@@ -4,7 +4,7 @@ import { useSession } from '../../ui/context.js';
 import { texts as inEnglish } from './circuit.en.js';
 import { texts as inChinese } from './circuit.zh.js';
 import { MAX_LINES, usualCircuit } from './settings.js';
-import { countOf, curveOf, shownLines } from './shownLines.js';
+import { countOf, curveOf, fewLines, shownLines } from './shownLines.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Node } from '../../../src/js/analysis/edges.js' */
@@ -23,13 +23,18 @@ export const settingsIn = ({ state }) => state.value.circuit ?? usualCircuit;
 export const change = (session, fields, gesture) =>
   session.update({ circuit: { ...settingsIn(session), ...fields } }, gesture);
 
-/** Returns the circuit with the edges that are shown; null while no circuit has been measured. */
+/**
+ * Returns the circuit, the number of edges that are kept, all of these edges, and those that are drawn and listed; null
+ * while no circuit has been measured. If the visitor has not chosen the number, only a few are drawn.
+ */
 export function useCircuit() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
   if (!circuit) return null;
-  const count = countOf(circuit, settingsIn(session).lines);
-  return { circuit, count, lines: shownLines(circuit, count) };
+  const { lines: chosen } = settingsIn(session);
+  const count = countOf(circuit, chosen);
+  const all = shownLines(circuit, count);
+  return { circuit, count, all, lines: chosen === null ? fewLines(all) : all };
 }
 
 /** Returns the name of a node of an edge. @param {Texts} own @param {Node} node */

@@ -34,7 +34,6 @@ export function Curve({ circuit, count }) {
   const point = curve.find((one) => one.count === count);
   const text = point ? own.keep(count, Math.round(100 * point.kept)) : String(count);
   const measured = Math.max(circuit.lines.length, 1);
-  const end = others[others.length - 1];
   return (
     <div class="circuit-curve" ref={area}>
       <svg width={width} height={HEIGHT} aria-hidden="true">
@@ -52,11 +51,6 @@ export function Curve({ circuit, count }) {
           </text>
         ))}
         <path class="random" d={pathOf(others)} />
-        {end && (
-          <text class="random-name" x={width - RIGHT} y={upOf(end.kept) - 6} text-anchor="end">
-            {own.random}
-          </text>
-        )}
         <path class="kept" d={pathOf(curve)} />
         {point && (
           <>
@@ -84,6 +78,14 @@ export function Curve({ circuit, count }) {
         }}
       />
       <p class="curve-name">{own.howMany}</p>
+      {others.length > 0 && (
+        <p class="curve-name">
+          <svg viewBox="0 0 18 8" aria-hidden="true" class="random-sample">
+            <path class="random" d="M0 4H18" />
+          </svg>{' '}
+          {own.random}
+        </p>
+      )}
     </div>
   );
 }

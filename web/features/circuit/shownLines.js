@@ -16,8 +16,10 @@ import { MAX_LINES } from './settings.js';
  * keeps MIN_SHARE of it, the model has no small circuit.
  */
 const [USUAL_SHARE, MIN_SHARE] = [0.9, 0.2];
-/** Number of edges that are shown before the curve is known. */
+/** Number of edges that are kept before the curve is known. */
 const AT_FIRST = 12;
+/** Number of edges that are drawn unless the visitor has chosen how many are kept. */
+export const FEW = 6;
 
 /**
  * Returns the edges in the order in which they are kept, with the edge whose cut causes the largest loss first.
@@ -32,7 +34,7 @@ export const byLoss = (lines) => [...lines].sort((a, b) => a.value - b.value);
 export const curveOf = ({ points }, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
-/** Returns the default number of edges that are shown. @param {Circuit} circuit */
+/** Returns the default number of edges that are kept. @param {Circuit} circuit */
 export function usualCount(circuit) {
   const curve = curveOf(circuit);
   if (curve.length === 0) return Math.min(AT_FIRST, circuit.lines.length);
@@ -76,3 +78,10 @@ export function shownLines({ lines, begun, cuts }, count) {
     .sort((a, b) => (a.was ?? a.cost) - (b.was ?? b.cost));
 }
 /** @typedef {MeasuredLine & { cost: number, was: number | null, isCut: boolean }} ShownLine */
+
+/**
+ * Returns the strongest edges, and the edges that are cut.
+ * @param {readonly ShownLine[]} lines the strongest first
+ * @param {number} [count]
+ */
+export const fewLines = (lines, count = FEW) => lines.filter(({ isCut }, i) => i < count || isCut);

@@ -79,13 +79,15 @@ function Columns() {
 
 /** @param {{ runs: ComparedRuns, read: CellPair }} props */
 function CellTable({ runs: { now, old }, read }) {
+  const session = useSession();
   const texts = useTexts();
   const readingIn = (/** @type {Side} */ { run }, /** @type {Cell} */ cell) =>
     isThere(cell) && hasValues(run) ? readingOf(run, cell) : null;
   const readings = [readingIn(now, read.now), readingIn(old, read.old)];
   const contribution = (
     <>
-      {texts.adds[0]} <i>{shown(now.run.chosen?.text ?? '').trim() || '␣'}</i> {texts.adds[1]}
+      {texts.adds[0]} <i>{shown(now.run.chosen?.text ?? '').trim() || '␣'}</i> {texts.adds[1]} (
+      {session.words.value.logit})
     </>
   );
   const all = /** @type {['weight' | 'score' | 'adds', ComponentChildren, (x: number) => string][]} */ ([

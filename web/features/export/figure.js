@@ -35,10 +35,11 @@ const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 const xml = (text) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
-const SERIF = 'Palatino, Georgia, serif';
+const SERIF =
+  "'Iowan Old Style', Palatino, 'Palatino Linotype', 'Source Serif 4', 'Noto Serif', 'DejaVu Serif', Georgia, serif";
 /** Cells smaller than this have no number. */
 const MIN_FIGURE_CELL = 24;
-const SANS = 'system-ui, sans-serif';
+const SANS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 /** Margin, side of a picture and width of the legend in SVG units, and number of colour steps in the legend. */
 const [MARGIN, SIDE, LEGEND, STEPS] = [24, 640, 220, 55];
 /** Maximum length of a text and of a name, in characters. */

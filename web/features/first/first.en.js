@@ -26,15 +26,16 @@ export const first = {
   replay: 'Replay the first minute',
   note: '',
   wordsTitle: 'Every word looks back',
-  words: 'Each word is at the end of its row. A stronger colour means it looks there more.',
+  words: (/** @type {string} */ word) =>
+    `Each word is at the end of its row. Read along a row: how much “${word}” looks at each earlier word and at itself. A stronger colour means more. Each row adds up to 1.`,
   found: (/** @type {number} */ n) =>
     `Here the last ${n === 1 ? 'row finds its' : `${inWords(n)} rows find their`} words earlier.`,
   nothing: 'A row that finds nothing looks mostly at the first word.',
   headsTitle: (/** @type {number} */ layers, /** @type {number} */ heads) =>
     `${capital(inWords(layers * heads))} heads`,
   heads: (/** @type {number} */ layers, /** @type {number} */ heads) =>
-    `The model has ${inWords(layers)} layers of ${inWords(heads)} heads. Each small picture is one head. Each looks back in its own way.`,
-  sum: 'Their results add up, from the words at the bottom to the guess at the top.',
+    `The model has ${inWords(layers)} layers of ${inWords(heads)} heads. Each small picture is one head, drawn like the large one.`,
+  sum: 'Their results add up, layer by layer from the bottom to the top. The sum makes the guess.',
   spoken: (/** @type {boolean} */ on, /** @type {string} */ guess) =>
     `Head ${on ? 'on' : 'off'}. The guess is now ${guess}.`,
   spokenCases: (/** @type {string} */ word, /** @type {string} */ on, /** @type {string} */ off) =>

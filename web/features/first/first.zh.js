@@ -27,12 +27,13 @@ export const first = {
   replay: '重看第一分钟',
   note: '文本为英文，模型只学过英文。',
   wordsTitle: '每个词都往回看',
-  words: '每个词写在自己那一行的末端；颜色越浓，看得越多。',
+  words: (word) =>
+    `每个词写在自己那一行的末端。沿着一行读：“${word}”看前面每个词和它自己各看多少。颜色越浓，看得越多。每行加起来是 1。`,
   found: (n) => `这里最后${count(n)}行找到了前面的词。`,
   nothing: '什么也没找到的行，主要看第一个词。',
   headsTitle: (layers, heads) => `${inWords(layers * heads)}个头`,
-  heads: (layers, heads) => `模型有${count(layers)}层，每层${count(heads)}个头；每张小图是一个，各有各的看法。`,
-  sum: '结果逐层相加，从下面的词一直到上面的猜测。',
+  heads: (layers, heads) => `模型有${count(layers)}层，每层${count(heads)}个头；每张小图是一个头，画法和大图一样。`,
+  sum: '结果自下而上逐层相加，最后得出猜测。',
   spoken: (on, guess) => `头已${on ? '打开' : '关闭'}。现在猜 ${guess}。`,
   spokenCases: (word, on, off) => `${word}：开着 ${on}，关掉 ${off}。`,
 };

@@ -33,7 +33,7 @@ export function FirstPanel() {
       <h2 id="first-title" tabIndex={-1} ref={title}>
         {inPicture ? words.wordsTitle : words.headsTitle(layers, heads)}
       </h2>
-      <p>{inPicture ? words.words : words.heads(layers, heads)}</p>
+      <p>{inPicture ? words.words(run.pieces[run.T - 1].name) : words.heads(layers, heads)}</p>
       <p>{inPicture ? foundText(session, run) : words.sum}</p>
       <button type="button" class="go filled" onClick={() => goToFirst(session, stepAfter(step))}>
         {inPicture ? words.otherHeads : words.why(weightOfCell(session, run))}

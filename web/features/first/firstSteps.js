@@ -44,11 +44,13 @@ const PAGE = Object.fromEntries(
  * @param {number | null} first
  */
 export function goToFirst(session, first) {
-  const isOver = session.state.peek().first === null;
+  const before = session.state.peek().first;
+  const isOver = before === null;
   session.markFirstMoved();
   session.setHover(null);
   session.setArriving(first === null);
   session.update(first === null ? { first } : { ...(isOver && PAGE), ...beginningOf(first) });
+  if (first === null) session.setClosing(before === HEADS ? 'why' : 'skip');
 }
 
 /** Switches on or off the head that copies the word of the sentence. @param {Session} session @param {boolean} on */

@@ -15,7 +15,7 @@ export function unfold(root, from) {
   const all = (/** @type {string} */ selector) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
   const [line] = all('.sentence .line');
   const [matrix] = all('.picture .matrix');
-  const labels = all('.labels .step-label');
+  const labels = all('.labels .key-label');
   if (!line || !matrix || labels.length === 0) return false;
   moveSentence(line, from);
   const wordOf = (/** @type {number} */ t) => root.querySelector(`.sentence [data-t="${t}"]`);

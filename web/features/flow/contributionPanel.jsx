@@ -25,7 +25,7 @@ export { default as styles } from './contributionPanel.css';
 const CircuitPanel = later(() => import('../circuit/circuit.jsx'), 'CircuitPanel');
 
 /** Maximum number of parts in the list, in a compact column and in a normal one. */
-const [MAX_COMPACT, MAX_PARTS] = [6, 9];
+const [MAX_COMPACT, MAX_PARTS] = [5, 8];
 
 /** @param {{ compact?: boolean, title?: boolean }} props */
 export function ContributionPanel(props) {
@@ -59,9 +59,13 @@ function Contributions({ compact = false, title = true }) {
     <section class={`adding ${compact ? 'compact' : ''}`} aria-label={texts.adds(token)}>
       {title && <Chosen run={run} />}
       <h3>
-        {texts.addsTo[0]} <i>{token}</i>
-        {texts.addsTo[1]}
+        <span>
+          {texts.addsTo[0]} <i>{token}</i>
+          {texts.addsTo[1]}
+        </span>
+        <Unit />
       </h3>
+      <Indirect run={run} />
       {list(positive, 'for')}
       {negative.length > 0 && <h3>{texts.takes}</h3>}
       {list(negative, 'against-it')}
@@ -77,17 +81,19 @@ function Contributions({ compact = false, title = true }) {
           <dd data-name="logit">{plain(run.added.sum)}</dd>
         </div>
       </dl>
-      <Indirect run={run} />
-      <AblationButton />
     </section>
   );
 }
+
+/** The unit of contributions. */
+const Unit = () => <span class="unit">{useFlowTexts().unit}</span>;
 
 /** Maximum number of heads with an indirect effect that are listed. */
 const MAX_INDIRECT = 3;
 
 /**
- * Lists heads with a large effect but a small contribution. They are known after every head has been ablated.
+ * Says that the list has direct contributions only, or lists heads with a large effect but a small contribution. They
+ * are known after every head has been ablated.
  * @param {{ run: RunWithContributions }} props
  */
 function Indirect({ run }) {
@@ -95,13 +101,20 @@ function Indirect({ run }) {
   const words = session.words.value;
   const texts = useFlowTexts();
   const found = session.ablation.value;
-  if (!found) return run.about.edits && run.about.predicts ? <p class="how">{texts.tryThem}</p> : null;
+  if (!found || session.ablating.value)
+    return run.about.edits && run.about.predicts ? (
+      <p class="how direct-only">
+        {texts.tryThem} <AblationButton />
+      </p>
+    ) : null;
   const shown = shownPart(run.about, session.state.value);
   const heads = actingThrough(found, run.added, run.about, shown).slice(0, MAX_INDIRECT);
   if (heads.length === 0) return null;
   return (
     <>
-      <h3 title={texts.throughAbout}>{texts.through}</h3>
+      <p class="how">
+        <b>{texts.through}</b> {texts.throughAbout}
+      </p>
       <ul class="against-it">
         {heads.map(({ part, layer, head, change }) => (
           <li key={`${part}${layer}.${head}`}>
@@ -202,7 +215,7 @@ function ChosenHead({ run }) {
       <p class="how">{role ? words.does[role] : words.doesNot}</p>
       <table>
         <caption>
-          {texts.madeOf} <b>{signed(value)}</b>
+          {texts.madeOf} <b>{signed(value)}</b> <Unit />
         </caption>
         <tbody>
           {first.map(({ s, weight, adds }) => (
@@ -238,7 +251,7 @@ function ChosenHead({ run }) {
 }
 
 /** Maximum number of compositions that are listed. */
-const MAX_LINES = 4;
+const MAX_LINES = 3;
 
 /** Lists the strongest compositions of the chosen head with other heads. */
 function Neighbours() {

@@ -2,7 +2,7 @@
 
 export const texts = {
   title: 'Where the guess comes from',
-  rises: ['All this is at the last token,', '. A ribbon’s width is the contribution of that part to the score of', '.'],
+  rises: ['All this is at the last token,', '. A ribbon’s width is what that part adds to the score (logit) of', '.'],
   about: (/** @type {number} */ layers, /** @type {number} */ heads) =>
     `${layers} layers of ${heads} heads. The list beside this drawing has the same numbers.`,
   cannot: 'The output of this model is not a sum over its parts.',
@@ -23,6 +23,7 @@ export const texts = {
   bias: 'Biases',
   adds: (/** @type {string} */ token) => `What raises ${token}`,
   addsTo: ['What raises', ''],
+  unit: 'logit',
   takes: 'What lowers it',
   others: (/** @type {number} */ n) => (n === 1 ? '1 other part' : `${n} other parts`),
   logit: (/** @type {string} */ percent) => `logit, probability ${percent}`,
@@ -43,9 +44,9 @@ export const texts = {
   linesAbout: 'How much one head reads of the other’s output, 0 to 1, by their weights.',
   wouldGuess: 'would guess',
   points: 'pts',
-  through: 'Needed, with a small contribution',
+  through: 'Needed, although they add little here',
   throughAbout: 'Change of the guess when the head is off. They act through other heads.',
-  tryThem: 'A head that acts through others is not in this list. Ablate each head to find it.',
+  tryThem: 'Direct contributions only. A head that acts through other heads can matter more than its number here.',
   readsFrom: (/** @type {string} */ kind, /** @type {string} */ head) => `${kind} reads ${head}`,
   readBy: (/** @type {string} */ kind, /** @type {string} */ head) => `read by ${kind} of ${head}`,
   shortHead: (/** @type {number} */ l, /** @type {number} */ h) => `head ${l}.${h}`,

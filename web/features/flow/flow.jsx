@@ -5,12 +5,14 @@
 import { hasContributions } from '../../store/runParts.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
+import { useLengths } from '../../ui/lengths.js';
 import { px } from '../../ui/px.js';
 import { Ways } from '../circuit/ways.jsx';
 import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
+import { maxTextWidth } from '../heatmap/textWidth.js';
 import { shownPart } from '../whatif/modelEdits.js';
 import { Drawing } from './flowDrawing.jsx';
-import { Amount, Feet, Head, Layer, Piece } from './flowLabels.jsx';
+import { Amount, earlyText, Feet, Head, Layer, Piece } from './flowLabels.jsx';
 import { flowOf } from './flowLayout.js';
 import { TOKEN_TOP } from './flowTokens.js';
 import { COLOURS } from './pickedPart.js';
@@ -27,17 +29,31 @@ const [Circuit, CircuitMarks] = ['Circuit', 'CircuitMarks'].map((name) =>
   later(() => import('../circuit/circuit.jsx'), name),
 );
 
-/** Pixels for the title above the ribbons, for the tokens below the rows, and for the names of layers. */
+/** Pixels for the title above the ribbons, for the tokens below the rows, and for the names of narrow layers. */
 const TOP = 54;
 const FEET = 48;
-const SIDE = 76;
 const NARROW_SIDE = 30;
+/** The least and the most pixels for the names of layers with their predictions, and pixels on the right of them. */
+const [SIDE, MAX_SIDE, BESIDE] = [76, 150, 8];
+/** Letters without serifs are wider than those that are measured, by at most this factor. */
+const SANS = 1.15;
+/** Width of a feed-forward part, as a multiple of the height of a letter. */
+const PILL = 7;
 /** In a drawing narrower than this there is no title, and layers have only their numbers. */
 const NARROW = 620;
 /**
  * Thumbnails smaller than DENSE have no predictions next to them, those smaller than TINY no contributions above them.
  */
 const [DENSE, TINY] = [30, 16];
+
+/**
+ * Returns the width of the names of layers, which includes the predictions below the names.
+ * @param {RunWithContributions} run
+ * @param {string[]} texts
+ * @param {number} letter height of a letter
+ */
+const sideOf = ({ early }, texts, letter) =>
+  Math.min(Math.max(SIDE, maxTextWidth([...texts, ...(early ?? []).map(earlyText)], letter) * SANS + BESIDE), MAX_SIDE);
 
 /** @param {Node} part */
 const keyOf = ({ kind, layer, head }) => `${kind}${layer}.${head}`;
@@ -51,14 +67,16 @@ function useFlow({ width, height }) {
   const session = useSession();
   const run = session.run.value;
   const { hide, layer, head } = session.state.value;
+  const { small: letter } = useLengths();
+  const texts = useFlowTexts();
   if (!hasContributions(run) || width <= 0 || height <= 0) return null;
   const found = session.composition.value;
   const isOwn = shownPart(run.about, session.state.value) === 'decoder';
   const compositions = isOwn && found && found.layer === layer && found.head === head ? found.compositions : [];
-  const side = width < NARROW ? NARROW_SIDE : SIDE;
+  const side = width < NARROW ? NARROW_SIDE : sideOf(run, [texts.wouldGuess], letter);
   const { layers, heads, mlps } = run.about;
   const chosen = { layer, head };
-  const sizes = { width, height, top: TOP, side, feet: FEET };
+  const sizes = { width, height, top: TOP, side, feet: FEET, pill: PILL * letter };
   const flow = flowOf({ ...sizes, layers, heads, tokens: run.S, mlps, added: run.added, hide, chosen, compositions });
   return { ...flow, run, width, height, side, feet: FEET };
 }

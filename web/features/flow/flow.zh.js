@@ -3,7 +3,7 @@
 /** @type {typeof import('./flow.en.js').texts} */
 export const texts = {
   title: '猜测从何而来',
-  rises: ['这一切都发生在最后一个词元', '处。带子越宽，这一部分把', '的分数提得越高。'],
+  rises: ['这一切都发生在最后一个词元', '处。带子的宽度是这一部分给', '的分数（logit）加上的量。'],
   about: (layers, heads) => `${layers} 层，每层 ${heads} 个头。图旁的列表有同样的数。`,
   cannot: '它的输出不是各部分之和，不能拆开。',
   nothing: '没有哪一部分超过阈值。',
@@ -19,6 +19,7 @@ export const texts = {
   bias: '偏置',
   adds: (token) => `什么给 ${token} 加分`,
   addsTo: ['给', '加分的'],
+  unit: 'logit',
   takes: '减分的',
   others: (n) => `其余 ${n} 个部分`,
   logit: (percent) => `logit，概率 ${percent}`,
@@ -39,9 +40,9 @@ export const texts = {
   linesAbout: '一个头的输出被另一个读取多少，0 到 1，只由权重得出。',
   wouldGuess: '会猜',
   points: '点',
-  through: '贡献小，却不可缺少的',
+  through: '在此加得少，却不可缺少的',
   throughAbout: '关掉这个头时猜测的变化。它们通过别的头起作用。',
-  tryThem: '通过别的头起作用的头不在此列。逐个关闭就能找到。',
+  tryThem: '这里只有直接贡献。通过别的头起作用的头，可能比这里的数字重要得多。',
   readsFrom: (kind, head) => `${kind}读取${head}`,
   readBy: (kind, head) => `被${head}的${kind}读取`,
   shortHead: (l, h) => `头 ${l}.${h}`,

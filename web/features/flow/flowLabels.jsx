@@ -28,7 +28,7 @@ const [BESIDE, AROUND, LETTERS] = [104, 22, 16];
 /** Returns the first predictions, as many as fit into a width. @param {Guess[]} guesses @param {number} room */
 function fitting(guesses, room) {
   let used = 0;
-  return guesses.filter(({ text }) => (used += textWidth(`${text} 10%`, LETTERS) + AROUND) <= room);
+  return guesses.filter(({ text }) => (used += textWidth(`${text} <0.1%`, LETTERS) + AROUND) <= room);
 }
 
 /**
@@ -75,7 +75,7 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
               title={texts.follow(shownToken(text).trim())}
               onClick={() => session.update({ token: id === top[0].id ? null : id })}
             >
-              <i>{shownToken(text).trim() || '␣'}</i> {words.percent(now)}
+              <i>{shownToken(text).trim() || '␣'}</i> {words.fine(now)}
             </button>
           </li>
         ))}
@@ -83,6 +83,10 @@ export function Head({ flow: { run, target, width }, narrow, compact }) {
     </div>
   );
 }
+
+/** Returns the prediction after a layer as a text. @param {{ text: string, probability: number }} guess */
+export const earlyText = ({ text, probability }) =>
+  `“${shownToken(text).trim() || '␣'}” ${Math.round(100 * probability)}%`;
 
 /**
  * The name of a layer, and the prediction if the model ended after that layer.

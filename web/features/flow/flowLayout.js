@@ -51,6 +51,7 @@ import { widthsFor } from './flowWidths.js';
  * @property {number} top height of the title and the next token, above the ribbons
  * @property {number} side width of the names of layers, on the left
  * @property {number} feet height of the tokens, at the bottom
+ * @property {number} pill maximum width of a feed-forward part
  * @property {number} layers
  * @property {number} heads
  * @property {number} tokens
@@ -76,7 +77,7 @@ export function flowOf(input) {
   const flowing = parts.filter(({ shown, value }) => shown && value > 0);
   const widest = flowing.reduce((best, part) => (part.value > best.value ? part : best), flowing[0]) ?? parts[0];
   const columns = columnsOf({ room, side, slots, count: slots + besides(input), widest });
-  const mlpWidth = Math.min(0.64 * columns.pitch, 84);
+  const mlpWidth = Math.min(0.64 * columns.pitch, input.pill);
 
   // The widths of ribbons depend on the size of thumbnails, and that size on the height of the ribbons. So thumbnails
   // are first measured with the widest possible ribbons, then ribbons are fitted between them.

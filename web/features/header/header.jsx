@@ -58,7 +58,7 @@ export function Header({ phone }) {
         <ModelMenu phone={phone} />
       </Opening>
       <Progress phone={phone} />
-      {inFirst ? <SkipFirst /> : <Navigation phone={phone} />}
+      {inFirst ? <SkipFirst /> : <Navigation />}
     </header>
   );
 }
@@ -109,7 +109,7 @@ function labelOf(session, phone) {
 function ModelMenu({ phone }) {
   const session = useSession();
   const words = session.words.value;
-  const { model, panel } = session.state.value;
+  const { model } = session.state.value;
   const about = session.about.value;
   const label = labelOf(session, phone);
   const models = modelsOf(session).map((entry) => ({
@@ -126,31 +126,13 @@ function ModelMenu({ phone }) {
     chosen: model === TRAINED && one.key === session.training.progress.value?.key,
     act: () => session.training.open(one),
   }));
-  const story = {
-    key: 'story',
-    label: panel === 'story' ? words.story.leave : words.story.open,
-    act: () => toggleStory(session),
-  };
-  const train = {
-    key: 'train',
-    label: words.train.train,
-    about: words.train.trainAbout,
-    act: () => session.training.enter(),
-  };
   const open = {
     key: 'open',
     label: words.open.open,
     about: words.open.title,
     act: () => session.opening.setPanel('choose'),
   };
-  const items = /** @type {Item[]} */ ([
-    ...models,
-    ...trained,
-    // On a phone the header has no room for the story button, so the menu of models has it.
-    ...(phone && hasStory(session) ? [story] : []),
-    ...(isOpen(session.state.value) ? [] : [train]),
-    open,
-  ]);
+  const items = /** @type {Item[]} */ ([...models, ...trained, open]);
   return <Menu className="model-menu" name={`${words.models}: ${label}`} label={label} items={items} />;
 }
 
@@ -183,16 +165,35 @@ function Progress({ phone }) {
   );
 }
 
-/** The button of the story, and a menu of everything that is rarely needed. @param {{ phone: boolean }} props */
-function Navigation({ phone }) {
+/** The buttons of the story and of training, and a menu of everything that is rarely needed. */
+function Navigation() {
   const session = useSession();
   return (
     // An embedded instrument is no landmark, because a page may embed several.
     <nav {...(session.embedded ? { role: 'none' } : { 'aria-label': 'Headlight' })}>
-      {!phone && hasStory(session) && <StoryButton />}
+      {hasStory(session) && <StoryButton />}
+      <TrainButton />
       <MoreMenu />
     </nav>
   );
+}
+
+/** The addresses that only the page of the site has: documentation, source and licence. */
+const PLACES = ['help', 'code-repository', 'license'];
+/**
+ * Returns the items of the menu that lead to these addresses, in one line.
+ * @param {Session} session @returns {Item[]}
+ */
+function places({ words, embedded }) {
+  const { links } = words.value;
+  const found = embedded
+    ? []
+    : PLACES.flatMap((rel, i) => {
+        const link = /** @type {HTMLLinkElement | null} */ (document.head.querySelector(`link[rel=${rel}]`));
+        return link ? [{ key: `to-${rel}`, label: links[i], href: link.href }] : [];
+      });
+  const [first, ...more] = found;
+  return first ? [more.length > 0 ? { ...first, more } : first] : [];
 }
 
 /** The menu More: the theme, the help with keys and terms, the table of all heads, the first visit, the language. */
@@ -225,6 +226,7 @@ function MoreMenu() {
       name: words.other,
       act: () => session.setLanguage(next),
     },
+    ...places(session),
   ];
   return (
     <span class="more-menu" ref={ref}>
@@ -258,6 +260,33 @@ function StoryButton() {
     >
       {open ? <b>{words.name}</b> : words.name}
       {open && number !== null && <span class="of"> {`${number + 1}/${COUNT}`}</span>}
+    </button>
+  );
+}
+
+/** Shows the model that was shown before the training with its text, or the demo model. @param {Session} session */
+function leaveTraining({ state, training, opening, models }) {
+  const before = training.modelBefore() ?? '';
+  const known = [before, ...models].find((name) => models.includes(name) || opening.aboutOf(name));
+  const { text, second } = state.peek();
+  if (known) opening.choose(known, known === before ? { text, second } : {});
+  else training.readText();
+}
+
+/** The button that opens training, and returns from it to the model that was shown before. */
+function TrainButton() {
+  const session = useSession();
+  const words = session.words.value.train;
+  const open = isOpen(session.state.value);
+  return (
+    <button
+      type="button"
+      class={`word train-word ${open ? 'strong' : ''}`}
+      title={open ? words.leave : words.trainAbout}
+      aria-expanded={open}
+      onClick={open ? () => leaveTraining(session) : session.training.enter}
+    >
+      {open ? <b>{words.train}</b> : words.train}
     </button>
   );
 }

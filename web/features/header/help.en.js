@@ -1,7 +1,6 @@
 // The help, in English.
 
 export const texts = {
-  docs: 'Documentation',
   keys: 'Keys',
   keyList: [
     ['← ↑ → ↓', 'move between cells of the picture'],

@@ -1,24 +1,14 @@
-// The help, which explains keys and terms and has a link to the documentation.
+// The help, which explains keys and terms.
 
 import { useSession, useTexts } from '../../ui/context.js';
 import { texts as en } from './help.en.js';
 import { texts as zh } from './help.zh.js';
-
-/** Returns the address of the documentation, which only the page of the site has. @returns {string | undefined} */
-const docs = () => /** @type {HTMLLinkElement | null} */ (document.head.querySelector('link[rel=help]'))?.href;
 
 export function HelpText() {
   const session = useSession();
   const texts = useTexts({ en, zh });
   return (
     <div class="list right help" role="dialog" aria-label={session.words.value.help}>
-      {!session.embedded && docs() && (
-        <p>
-          <a class="word" href={docs()}>
-            {texts.docs}
-          </a>
-        </p>
-      )}
       <h2>{texts.keys}</h2>
       <dl>
         {texts.keyList.map(([keys, action]) => (

@@ -2,7 +2,6 @@
 
 /** @type {typeof import('./help.en.js').texts} */
 export const texts = {
-  docs: '文档',
   keys: '按键',
   keyList: [
     ['← ↑ → ↓', '在图中逐格移动'],

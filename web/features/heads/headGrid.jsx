@@ -1,5 +1,6 @@
 // The model as a diagram: a row of heads for each layer, from the bottom up, with the residual stream on the left.
 
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { MIN_PICTURE, namesWithRoom, nameWidth } from '../../ui/layout.js';
@@ -124,6 +125,9 @@ function LayerName({ layer, layout: { isNumbered, middle } }) {
   );
 }
 
+/** Minimum size of a thumbnail that has the number of its head, if the heads are not in the order of their numbers. */
+const MIN_NUMBERED = 28;
+
 /**
  * @param {object} props
  * @param {number} props.layer
@@ -137,18 +141,28 @@ function LayerHeads({ layer, heads, layout, order, rooms }) {
   return Array.from({ length: heads }, (_, head) => {
     const place = order?.[layer].indexOf(head) ?? head;
     return (
-      <Thumbnail
-        key={head}
-        layer={layer}
-        head={head}
-        size={size}
-        left={left + (place % columns) * across}
-        top={rowTop(layer, place) + inset}
-        across={across}
-        down={layer > 0 ? down : down - spare}
-        named={layout.named}
-        hasRoomForName={rooms?.[place]}
-      />
+      <Fragment key={head}>
+        <Thumbnail
+          layer={layer}
+          head={head}
+          size={size}
+          left={left + (place % columns) * across}
+          top={rowTop(layer, place) + inset}
+          across={across}
+          down={layer > 0 ? down : down - spare}
+          named={layout.named}
+          hasRoomForName={rooms?.[place]}
+        />
+        {order && size >= MIN_NUMBERED && (
+          <span
+            class="head-number"
+            aria-hidden="true"
+            style={px({ left: left + (place % columns) * across + size, top: rowTop(layer, place) + inset })}
+          >
+            {`${layer}.${head}`}
+          </span>
+        )}
+      </Fragment>
     );
   });
 }

@@ -2,8 +2,10 @@
 
 export const table = {
   title: 'All heads',
-  about: 'Means over the tokens of this text. Choose a column to sort by it, a row to see its head.',
+  about:
+    'The role of each head, and means over the tokens of this text. Choose a column to sort by it, a row to see its head.',
   head: 'head',
+  role: 'role',
   columns: {
     entropy: 'entropy, bits',
     distance: 'distance',

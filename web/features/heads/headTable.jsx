@@ -7,10 +7,12 @@ import { fileName } from '../export/csv.js';
 import { weightsOf } from '../reading/derivation.js';
 import { table as inEnglish } from './headTable.en.js';
 import { table as inChinese } from './headTable.zh.js';
+import { roleName } from './roles.js';
 import { spreadOf } from './weightStatistics.js';
 
 export { default as styles } from './headTable.css';
 
+/** @import { Roles, RoleWeights } from '../../store/protocol.js' */
 /** @import { Run } from '../heatmap/types.js' */
 /** @typedef {'entropy' | 'distance' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} Column */
 /** @typedef {{ layer: number, head: number } & Partial<Record<Column, number>>} Row head with its values */
@@ -32,10 +34,21 @@ const figure = (/** @type {number | undefined} */ x) => (x !== undefined && isKn
 /** Returns the value by which a row is sorted. An unknown value comes last. @param {Row} row @param {Column} column */
 const sortValue = (row, column) => (isKnown(row[column]) ? Number(row[column]) : Number.NEGATIVE_INFINITY);
 
-/** @param {Row[]} rows @param {Column[]} columns */
-function csvOf(rows, columns) {
-  const lines = rows.map((row) => [row.layer, row.head, ...columns.map((column) => row[column] ?? '')]);
-  return [['layer', 'head', ...columns], ...lines].map((line) => `${line.join(',')}\r\n`).join('');
+/**
+ * @param {Row[]} rows
+ * @param {Column[]} columns
+ * @param {Roles | null} roles
+ * @param {RoleWeights | null} weights
+ */
+function csvOf(rows, columns, roles, weights) {
+  const lines = rows.map((row) => {
+    const { layer, head } = row;
+    const named = [roles?.[layer]?.[head] ?? '', weights?.[layer]?.[head] ?? ''];
+    return [layer, head, ...named, ...columns.map((column) => row[column] ?? '')];
+  });
+  return [['layer', 'head', 'role', 'role_weight', ...columns], ...lines]
+    .map((line) => `${line.join(',')}\r\n`)
+    .join('');
 }
 
 export function HeadTable() {
@@ -54,7 +67,11 @@ export function HeadTable() {
   );
   if (by) rows.sort((a, b) => sortValue(b, by) - sortValue(a, by));
   const save = () =>
-    download(fileName(['headlight', session.state.value.model, 'heads'], 'csv'), 'text/csv', csvOf(rows, columns));
+    download(
+      fileName(['headlight', session.state.value.model, 'heads'], 'csv'),
+      'text/csv',
+      csvOf(rows, columns, session.roles.peek(), session.roleWeights.peek()),
+    );
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
@@ -108,6 +125,9 @@ function Header({ columns, by, setBy, own }) {
             {own.head}
           </button>
         </th>
+        <th scope="col" class="role-column">
+          {own.role}
+        </th>
         {columns.map((column) => (
           <th key={column} scope="col" aria-sort={by === column ? 'descending' : undefined}>
             <button type="button" onClick={() => setBy(column)}>
@@ -125,6 +145,7 @@ function HeadRow({ row, columns }) {
   const session = useSession();
   const state = session.state.value;
   const { layer, head } = row;
+  const role = session.roles.value?.[layer]?.[head];
   return (
     <tr>
       <th scope="row">
@@ -137,6 +158,7 @@ function HeadRow({ row, columns }) {
           {layer}.{head}
         </button>
       </th>
+      <td class="role-column">{role ? roleName(session, role) : ''}</td>
       {columns.map((column) => (
         <td key={column}>{figure(row[column])}</td>
       ))}

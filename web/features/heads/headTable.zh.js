@@ -2,8 +2,9 @@
 
 export const table = {
   title: '所有的头',
-  about: '对这段文字的词元取平均。点列名排序，点一行看那个头。',
+  about: '每个头的作用，以及对这段文字的词元取平均。点列名排序，点一行看那个头。',
   head: '头',
+  role: '作用',
   columns: {
     entropy: '熵（比特）',
     distance: '距离',

@@ -11,13 +11,14 @@ export const LENGTH = 48;
  * @param {number} vocab
  * @param {number} seed
  * @param {number} [passages]
+ * @param {number} [length] tokens of a passage before its repetition
  */
-export function saidTwice(vocab, seed, passages = PASSAGES) {
+export function saidTwice(vocab, seed, passages = PASSAGES, length = LENGTH) {
   const random = uniformSource(seed);
-  const data = new Int32Array(passages * 2 * LENGTH);
+  const data = new Int32Array(passages * 2 * length);
   for (let b = 0; b < passages; b++) {
-    const passage = Int32Array.from({ length: LENGTH }, () => Math.floor(random() * vocab));
-    for (const occurrence of [0, 1]) data.set(passage, (2 * b + occurrence) * LENGTH);
+    const passage = Int32Array.from({ length }, () => Math.floor(random() * vocab));
+    for (const occurrence of [0, 1]) data.set(passage, (2 * b + occurrence) * length);
   }
-  return { data, shape: [passages, 2 * LENGTH] };
+  return { data, shape: [passages, 2 * length] };
 }

@@ -1,26 +1,19 @@
-// Assigns a role to a head, such as induction or previous token. A head has a score for each role, computed from its
-// attention weights on repeated passages; each role has a minimum score.
+// The roles of heads on the page, such as induction or previous token. The worker names them by headRoles, see
+// worker/run/roleMeasurement.js.
+
+import { HEAD_ROLES } from '../../../src/js/analysis/roleRules.js';
+import { weightText } from '../../texts/numbers.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Run } from '../heatmap/types.js' */
-/** @typedef {'partner' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first'} RoleName */
-
+/** @import { HeadRole } from '../../../src/js/analysis/roleRules.js' */
 /**
- * The roles with their minimum scores, in order of precedence: a head has the first role whose minimum score it
- * reaches.
- * @type {[RoleName, number][]}
+ * The role `partner` is for heads of a model that is trained on a task: they attend to the tokens with the answer.
+ * @typedef {HeadRole | 'partner'} RoleName
  */
-export const ROLES = [
-  ['partner', 0.3],
-  ['induction', 0.3],
-  ['previous', 0.45],
-  ['duplicate', 0.35],
-  ['itself', 0.5],
-  ['first', 0.6],
-];
 
-/** @param {Record<string, number>} scores of one head @returns {string | null} */
-export const roleOf = (scores) => ROLES.find(([name, minScore]) => scores[name] >= minScore)?.[0] ?? null;
+/** All roles that have scores, in order of precedence. @type {readonly RoleName[]} */
+const ROLES = ['partner', ...HEAD_ROLES];
 
 /** Roles whose heads look for an earlier token that is equal to the query's token. */
 const MATCHING = new Set(['induction', 'duplicate']);
@@ -67,7 +60,7 @@ export function attendsToFirst(weights, T, rows) {
 
 /** Returns the three highest scores of a head, in descending order. @param {Record<string, number>} scores */
 export const highestScores = (scores) =>
-  ROLES.map(([name]) => /** @type {[string, number]} */ ([name, scores[name]]))
+  ROLES.map((name) => /** @type {[string, number]} */ ([name, scores[name]]))
     .filter(([, score]) => Number.isFinite(score))
     .sort(([, a], [, b]) => b - a)
     .slice(0, 3);
@@ -81,3 +74,35 @@ export const highestScores = (scores) =>
 export const roleName = (session, role) =>
   session.words.value.roleNames[/** @type {RoleName} */ (role)] ??
   session.about.value?.terms?.[session.language.value][role][0];
+
+/**
+ * Returns the text about the mean weight that a head gives to the keys of its role; empty if it is not known.
+ * @param {Session} session
+ * @param {number} layer
+ * @param {number} head
+ */
+export function roleWeightText(session, layer, head) {
+  const role = session.roles.value?.[layer]?.[head];
+  const weight = session.roleWeights.value?.[layer]?.[head] ?? null;
+  return role && weight !== null ? session.words.value.givesWeight(role, weightText(weight)) : '';
+}
+
+/** Returns the text that says on which tokens the roles were measured. @param {Session} session */
+export function measuredText(session) {
+  const { folder, kind, trained, reads } = session.about.value ?? {};
+  const { measuredOn } = session.words.value;
+  if (folder) return measuredOn.folder;
+  return kind === 'transformer' && !trained && reads !== 'sound' ? measuredOn.passages : measuredOn.text;
+}
+
+/**
+ * Returns the name and the description of a role that only the source of the shown heads has, such as handmade heads;
+ * undefined for other roles.
+ * @param {Session} session
+ * @param {number} layer
+ * @param {number} head
+ */
+export function ownRole(session, layer, head) {
+  const role = session.roles.value?.[layer]?.[head];
+  return role ? session.about.value?.terms?.[session.language.value]?.[role] : undefined;
+}

@@ -36,9 +36,12 @@ import { findsNothing, roleName } from './roles.js';
 export function Thumbnail({ layer, head, size, left, top, across, down, named, hasRoomForName = named }) {
   const session = useSession();
   const words = session.words.value;
-  const state = session.state.value;
+  const now = session.state.value;
+  // While the page waits for another run, the frame stays at the head of the shown picture.
+  const state = session.shownState.value;
   const role = shownRole(session, layer, head);
   const isChosen = state.layer === layer && state.head === head;
+  const isNext = state !== now && now.layer === layer && now.head === head && !isChosen;
   const points = usePoints()?.[`${layer}.${head}`];
   const isAngle = state.panel !== 'story' && session.ablation.value?.measure === 'angle';
   const isUnmatched = points === undefined && findsNothing(role, session.run.value);
@@ -55,7 +58,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
     <button
       type="button"
       role="radio"
-      class={`thumbnail ${off ? 'off' : ''} ${named ? 'named' : ''}`}
+      class={`thumbnail ${off ? 'off' : ''} ${named ? 'named' : ''} ${isNext ? 'next' : ''}`}
       data-head={`${layer}.${head}`}
       aria-checked={isChosen}
       tabIndex={isChosen ? 0 : -1}
@@ -72,7 +75,7 @@ export function Thumbnail({ layer, head, size, left, top, across, down, named, h
           </svg>
         )}
       </span>
-      {(points !== undefined || (named && hasRoomForName && role)) && (
+      {(points !== undefined || (named && hasRoomForName && role && (role !== 'nearby' || isChosen))) && (
         <span class={`role-name ${isChosen ? 'chosen' : ''} ${isUnmatched ? 'idle' : ''}`}>
           {points === undefined ? (
             role && roleName(session, role)

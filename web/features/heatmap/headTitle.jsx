@@ -5,7 +5,7 @@
 import { weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
-import { attendsToFirst, findsNothing, highestScores, roleName } from '../heads/roles.js';
+import { attendsToFirst, findsNothing, highestScores, measuredText, roleName, roleWeightText } from '../heads/roles.js';
 import { canShow } from '../viewRules.js';
 import { HeadSwitch } from '../whatif/headSwitch.jsx';
 import { effective, placeOfLayer, shownPart } from '../whatif/modelEdits.js';
@@ -36,7 +36,7 @@ const geometryOf = ({ x, y, top = 0, matrixWidth, matrixHeight = matrixWidth, wi
  */
 export function TitleArea({ picture, className, children }) {
   return (
-    <div class={`title-area ${picture.stepped && !picture.above ? 'stepped' : ''}`} style={geometryOf(picture)}>
+    <div class="title-area" style={geometryOf(picture)}>
       <div class={`corner ${picture.above ? 'above' : ''} ${className}`}>{children}</div>
     </div>
   );
@@ -47,7 +47,7 @@ export function HeadTitle({ picture, compact }) {
   const { run, stacked = false } = picture;
   const session = useSession();
   const words = session.words.value;
-  const state = session.state.value;
+  const state = session.shownState.value;
   const { layer, head } = run;
   const isOneHead = state.mean === 'head';
   const scale = effective(state.scale, placeOfLayer(session, layer), head, 1);
@@ -58,6 +58,7 @@ export function HeadTitle({ picture, compact }) {
         {isOneHead ? <Role run={run} scale={scale} /> : words.means[/** @type {'allAbout'} */ (`${state.mean}About`)]}
       </p>
       {scale !== 0 && <UnmatchedText picture={picture} />}
+      {!compact && !picture.above && <ReadAlong picture={picture} />}
     </TitleArea>
   );
 }
@@ -69,7 +70,7 @@ export function HeadTitle({ picture, compact }) {
 function Name({ run: { about, layer, head }, scale, scores }) {
   const session = useSession();
   const words = session.words.value;
-  const { mean } = session.state.value;
+  const { mean } = session.shownState.value;
   const isOneHead = mean === 'head';
   const isOnlyHead = about.layers * about.heads === 1;
   const name = !isOneHead ? words.means.title(mean, layer) : isOnlyHead ? about.title : words.headName(layer, head);
@@ -109,9 +110,32 @@ function Role({ run, scale }) {
     );
   }
   const ownWords = session.about.value?.terms?.[session.language.value];
-  if (role) return <>{words.does[/** @type {RoleName} */ (role)] ?? ownWords?.[role][1]}</>;
+  if (role) {
+    const given = roleWeightText(session, layer, head);
+    return (
+      <>
+        {words.does[/** @type {RoleName} */ (role)] ?? ownWords?.[role][1]}
+        {given && (
+          <span class="role-weight" title={measuredText(session)}>
+            {given}
+          </span>
+        )}
+      </>
+    );
+  }
   // The roles of all heads arrive later than the picture, so nothing is shown before.
   return <>{session.roles.value !== null && words.doesNot}</>;
+}
+
+/** Maximum number of tokens of a picture whose empty half has room for a sentence about rows. */
+const MAX_EXPLAINED = 24;
+
+/** Explains how a picture is read, while the pointer is on it. @param {{ picture: Titled }} props */
+function ReadAlong({ picture: { run, full = false } }) {
+  const session = useSession();
+  const t = session.cell.value?.t ?? run.T - 1;
+  if (session.hover.value === null || run.T > MAX_EXPLAINED || t >= run.T) return null;
+  return <p class="read-along">{session.words.value.readAlong(run.pieces[t].name, full)}</p>;
 }
 
 /** Says which keys the rows without a match look at instead. @param {{ picture: Titled }} props */

@@ -33,13 +33,13 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
   const session = useSession();
   const picture = usePicture({ width, height, most, bare });
   const canvas = useMatrixCanvas(picture);
-  const state = session.state.value;
+  const state = session.shownState.value;
   if (!picture) return <div class="picture" style={px({ height })} />;
   const hasLabels = picture.cell >= MIN_LABEL_CELL;
   const hasLens = !hasLabels && !picture.full;
   return (
     <div
-      class={`picture ${isOff(state, placeOfLayer(session), state.head) ? 'off' : ''}`}
+      class={`picture ${isOff(state, placeOfLayer(session, state.layer), state.head) ? 'off' : ''}`}
       style={px({ height })}
       onPointerDown={(event) => {
         // The target is read now, because after the event it would be the element of the page that contains the shadow

@@ -13,11 +13,6 @@ import { useColours } from './useColours.js';
 export const KEY_LABEL_INSET = 2;
 
 /**
- * Pixels from the last cell of a row to the name of its token, in a picture that writes the name of each token once.
- */
-export const STEP_LABEL_INSET = 8;
-
-/**
  * Returns the geometry by which heatmap.css positions labels and marks.
  * @param {Pick<Grid, 'x' | 'cell' | 'gap' | 'fontSize'>} grid
  */
@@ -36,46 +31,11 @@ export const keyLabel = ({ cell, full, level }, left, top) => ({
   style: px({ left: left + (full ? cell / 2 : KEY_LABEL_INSET), '--top': top }),
 });
 
-/** @param {{ picture: Picture }} props */
-export const Labels = ({ picture }) =>
-  picture.stepped ? <StepLabels picture={picture} /> : <SideLabels picture={picture} />;
-
-/**
- * Returns the position of a token's name next to the last cell of its row.
- * @param {Picture} picture @param {number} t
- */
-const atStep = ({ x, y, cell }, t) => px({ left: x + (t + 1) * cell + STEP_LABEL_INSET, top: y + t * cell });
-
-/**
- * Writes the name of each token once. The row of the token is to the left of the name, its column below the name.
- * @param {{ picture: Picture }} props
- */
-function StepLabels({ picture }) {
-  const { names, unmatchedRows } = picture;
-  const session = useSession();
-  return (
-    <div class="labels" lang="en" style={labelGeometry(picture)} aria-hidden="true">
-      {names.map((name, t) => (
-        <span
-          key={t}
-          class={`step-label ${unmatchedRows.includes(t) ? 'faint' : ''}`}
-          style={atStep(picture, t)}
-          onPointerEnter={() => session.setHover({ t, s: -1 })}
-          onPointerLeave={() => session.setHover(null)}
-          onClick={() => session.look({ cell: { t, s: Math.min(session.cell.value?.s ?? 0, t) } })}
-        >
-          {name}
-        </span>
-      ))}
-    </div>
-  );
-}
-
 /**
  * Writes the names of queries to the left of their rows, and the names of keys at the first cells of their columns.
  * @param {{ picture: Picture }} props
  */
-function SideLabels({ picture }) {
+export function Labels({ picture }) {
   const { names, unmatchedRows, x, y, cell, full } = picture;
   const session = useSession();
   // A spectrogram labels the columns with times, so keys have no names.
@@ -124,44 +84,12 @@ export function ReadCell({ picture }) {
   if (!read || read.t >= T || read.s >= S) return null;
   const { t, s } = read;
   const isMasked = isAhead(weights[t * S + s], t, s, full);
-  if (picture.stepped) return <StepCell picture={picture} t={t} s={s} isMasked={isMasked} />;
   const position = { left: x + s * cell, top: y + t * cell, columnTop: y + (full ? 0 : s * cell) };
   return (
     <div class="cross" lang="en" style={labelGeometry(picture)} aria-hidden="true">
       <ReadMarks x={x} {...position} isMasked={isMasked} />
       {cell >= MIN_FIGURE_CELL && <RowFigures picture={picture} t={t} s={s} />}
       <ReadNames row={names[t]} column={keys[s]} grid={picture} {...position} />
-    </div>
-  );
-}
-
-/**
- * Marks the cell that is read, in a picture that writes the name of each token once. The query's line runs above its
- * row, the key's line to the right of its column.
- * @param {{ picture: Picture, t: number, s: number, isMasked: boolean }} props
- */
-function StepCell({ picture, t, s, isMasked }) {
-  const { names, x, y, cell } = picture;
-  const [left, top] = [x + s * cell, y + t * cell];
-  const [right, begin] = [left + cell, y + (s + 1) * cell];
-  return (
-    <div class="cross stepped" lang="en" style={labelGeometry(picture)} aria-hidden="true">
-      {!isMasked && s < t && (
-        <>
-          <span class="red" style={px({ left: right, top: begin, height: Math.max(top - begin, 0) })} />
-          <span class="blue" style={px({ left: right, top, width: (t - s) * cell })} />
-        </>
-      )}
-      {!isMasked && <span class="cell-frame" style={px({ left, top })} />}
-      {cell >= MIN_FIGURE_CELL && <RowFigures picture={picture} t={t} s={s} />}
-      {s !== t && (
-        <span class="step-label is-key" style={atStep(picture, s)}>
-          {names[s]}
-        </span>
-      )}
-      <span class="step-label is-query" style={atStep(picture, t)}>
-        {names[t]}
-      </span>
     </div>
   );
 }

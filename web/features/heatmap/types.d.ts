@@ -29,8 +29,6 @@ export interface Grid {
   fontSize: number;
   /** True if cells above the diagonal are drawn, so that the labels of the keys are above the matrix. */
   full: boolean;
-  /** True if the name of each token is written once, to the right of the last cell of its row. */
-  stepped?: boolean;
   /** True if every label above a full matrix is narrower than its column. */
   level: boolean;
 }

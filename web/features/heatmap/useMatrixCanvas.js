@@ -1,6 +1,6 @@
 // Paints the weights of a picture on its canvas. The weights of one run fade into those of the next.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { MIN_WHOLE_CELL } from '../../ui/layout.js';
 import { reducedMotion } from '../../ui/motion.js';
@@ -32,7 +32,8 @@ export function useMatrixCanvas(picture) {
   /** @type {Theme} */
   const theme = session.theme.value;
   const ramp = useColours();
-  useEffect(() => {
+  // A layout effect, so that the title and the picture never show two runs in one frame.
+  useLayoutEffect(() => {
     if (!picture || !canvas.current) return;
     const { weights, T, S, cell } = picture;
     const before = painted.current;

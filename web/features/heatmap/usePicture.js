@@ -6,7 +6,7 @@ import { footOf, MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.js';
 import { rowsWithNothing } from '../heads/roles.js';
 import { looksAhead } from '../reading/derivation.js';
 import { shownRole } from '../story/shownRoles.js';
-import { KEY_LABEL_INSET, STEP_LABEL_INSET } from './matrixLabels.jsx';
+import { KEY_LABEL_INSET } from './matrixLabels.jsx';
 import { shownWeights } from './meanOfHeads.js';
 import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.js';
 
@@ -23,19 +23,18 @@ const UNDRAWN_LABEL_WIDTH = 100;
  * @param {number} room.most maximum font size of a label
  * @param {number} [room.tallest] maximum height of the matrix
  * @param {boolean} [room.bare] true if the head's title is displayed elsewhere
- * @param {boolean} [room.sides] true if the names of rows and columns are at two sides
  * @returns {Picture | null} null until there is a run with cells, and room for the cells
  */
-export function usePicture({ width, height, most, tallest = Infinity, bare = false, sides = false }) {
+export function usePicture({ width, height, most, tallest = Infinity, bare = false }) {
   const session = useSession();
   /** @type {Run | null} */
   const run = session.run.value;
-  const { mean } = session.state.value;
+  const { mean } = session.shownState.value;
   const role = run && shownRole(session, run.layer, run.head);
   // Each move of the pointer renders the picture again. The layout reads all weights and all names, so it is stored.
   return useMemo(
-    () => run && layOut(run, mean, role, { width, height, most, tallest, bare, sides }),
-    [run, mean, role, width, height, most, tallest, bare, sides],
+    () => run && layOut(run, mean, role, { width, height, most, tallest, bare }),
+    [run, mean, role, width, height, most, tallest, bare],
   );
 }
 
@@ -43,7 +42,7 @@ export function usePicture({ width, height, most, tallest = Infinity, bare = fal
  * @param {Run} run @param {string} mean @param {string | null | undefined} role of the shown head @param {Room} room
  * @returns {Picture | null}
  */
-function layOut(run, mean, role, { width, height: all, most, tallest, bare, sides }) {
+function layOut(run, mean, role, { width, height: all, most, tallest, bare }) {
   if (!run.T || !run.S || width <= 0 || all <= 0) return null;
   const foot = footOf(run.sound !== undefined, all);
   const height = all - foot;
@@ -52,18 +51,16 @@ function layOut(run, mean, role, { width, height: all, most, tallest, bare, side
   const { T, S } = run;
   const names = run.pieces.map(({ name }) => name);
   const keys = run.keys.map(({ name }) => name);
-  const stepped = !sides && !full && T === S && keys.every((name, s) => name === names[s]);
   const hasLabels = Math.min(width / S, height / T) >= MIN_LABEL_CELL;
   const widest = (/** @type {number} */ fontSize) =>
     hasLabels ? maxTextWidth([...names, ...keys], fontSize) : UNDRAWN_LABEL_WIDTH;
   // The labels of the last keys extend beyond the matrix, and extend furthest in bold letters.
   const beyond = (/** @type {number} */ fontSize, /** @type {number} */ cell) => {
     if (cell < MIN_LABEL_CELL) return 0;
-    const [inset, cells] = stepped ? [STEP_LABEL_INSET, S - 1] : [KEY_LABEL_INSET, S];
-    const ends = keys.map((name, s) => BOLD_WIDTH * textWidth(name, fontSize) + inset - (cells - s) * cell);
+    const ends = keys.map((name, s) => BOLD_WIDTH * textWidth(name, fontSize) + KEY_LABEL_INSET - (S - s) * cell);
     return Math.max(0, ...ends);
   };
-  const room = { width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare, stepped };
+  const room = { width, height, tokens: T, keys: S, most, widest, beyond, full, tallest, bare };
   const { left, side, wide, size, ...grid } = pictureOf(room);
   const ids = T === S && !full && mean === 'head' ? run.pieces.map(({ id }) => id) : [];
   return {
@@ -71,7 +68,6 @@ function layOut(run, mean, role, { width, height: all, most, tallest, bare, side
     run,
     weights,
     full,
-    stepped,
     names,
     keys,
     T,

@@ -49,14 +49,15 @@ export const texts = {
   ) => `${family}: ${layers} layers × ${heads} heads of ${width}.`,
   size: (
     /** @type {number} */ parameters,
-    /** @type {string} */ bytes,
+    /** @type {string} */ file,
     /** @type {'float32' | 'stored' | 'int8'} */ weights,
+    /** @type {string} size in memory */ memory,
   ) =>
-    `${parameters < 1e6 ? parameters.toLocaleString('en') : `${(parameters / 1e6).toFixed(1)} million`} parameters, ${bytes}; ` +
+    `${parameters < 1e6 ? parameters.toLocaleString('en') : `${(parameters / 1e6).toFixed(1)} million`} parameters. File: ${file}. ` +
     {
-      int8: 'stored as int8 because it is large: numbers differ slightly from float32.',
-      stored: 'stored as in the file.',
-      float32: 'stored as float32.',
+      int8: `In memory: ${memory}, stored as int8 because it is large: numbers differ slightly from float32.`,
+      stored: 'In memory as in the file.',
+      float32: `In memory: ${memory}, as float32.`,
     }[weights],
   rounding: {
     compare: 'compare with float32',

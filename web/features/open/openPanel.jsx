@@ -246,6 +246,11 @@ function recognisedWeights(words, texts, { summary }) {
   ];
 }
 
+/** Bytes of a parameter in memory. With int8, the scales of the rows are included. */
+const BYTES = { float32: 4, int8: 1.16 };
+/** @param {number} parameters @param {keyof typeof BYTES} weights */
+const memoryOf = (parameters, weights) => parameters * (BYTES[weights] ?? BYTES.float32);
+
 /**
  * Returns the family, layers × heads, the sizes, the bytes, and the parts that are missing.
  * @param {Strings} words @param {Texts} texts @param {Opened} opened
@@ -259,7 +264,12 @@ function recognisedModel({ bytes }, texts, { about, summary }) {
   );
   return [
     texts.isModel(about.family, about.layers, about.heads, about.width),
-    texts.size(summary.parameters, bytes(summary.bytes), summary.weights),
+    texts.size(
+      summary.parameters,
+      bytes(summary.bytes),
+      summary.weights,
+      bytes(memoryOf(summary.parameters, summary.weights)),
+    ),
     texts.does[guess],
     ...summary.missing.flatMap((/** @type {string} */ name) => missing[name] ?? []),
     ...(summary.nan.length > 0 ? [texts.modelNan(summary.nan.length, summary.nan[0])] : []),

@@ -36,8 +36,13 @@ export const texts = {
   weightsNan: '部分权重为 NaN：以叉号显示。',
   unused: (names) => `未使用：${names}。`,
   isModel: (family, layers, heads, width) => `${family}：${layers} 层 × ${heads} 个头，每头宽 ${width}。`,
-  size: (parameters, bytes, weights) =>
-    `${parameters < 1e6 ? parameters : `${(parameters / 1e6).toFixed(1)} 百万`} 个参数，${bytes}；${{ int8: '较大，因此存为 int8：数值与 float32 略有差别。', stored: '与文件中的形式相同。', float32: '存为 float32。' }[weights]}`,
+  size: (parameters, file, weights, memory) =>
+    `${parameters < 1e6 ? parameters : `${(parameters / 1e6).toFixed(1)} 百万`} 个参数。文件：${file}。` +
+    {
+      int8: `内存：${memory}，较大，因此存为 int8：数值与 float32 略有差别。`,
+      stored: '内存中与文件中的形式相同。',
+      float32: `内存：${memory}，float32。`,
+    }[weights],
   rounding: {
     compare: '与 float32 比较',
     reading: '正在以 float32 读取权重：',

@@ -131,12 +131,6 @@ const offersTrace = (state, run) =>
   canShow('trace', run);
 
 /**
- * A less probable prediction is listed only if it is the chosen one, or if its probability in the comparison is at
- * least this.
- */
-const MIN_LISTED = 0.01;
-
-/**
  * The predictions, of which one is chosen. Arrow keys choose the previous or next one.
  * @param {{ run: RunWithPredictions | null, other: Other | null, compared: boolean, short: boolean }} props
  */
@@ -144,11 +138,7 @@ function GuessList({ run, other, compared, short }) {
   const session = useSession();
   const words = session.words.value;
   if (!run) return <div class="options" />;
-  const all = run.top.map((guess, i) => ({ guess, before: other?.top[i] }));
-  const max = Math.max(...all.map(({ guess, before }) => Math.max(guess.now, before ?? 0)), 0.01);
-  const listed = all.filter(
-    ({ guess: { id, now }, before = 0 }) => Math.max(now, before) >= MIN_LISTED || id === run.chosen.id,
-  );
+  const listed = run.top.map((guess, i) => ({ guess, before: other?.top[i], isApart: isApart(run.top, i) }));
   const follow = (/** @type {number} */ id) => session.update({ token: id === run.top[0].id ? null : id });
   const walk = (/** @type {import('preact').TargetedKeyboardEvent<HTMLElement>} */ event) => {
     const by = GUESS_KEYS[event.key];
@@ -163,11 +153,17 @@ function GuessList({ run, other, compared, short }) {
   return (
     <div class="options" role="listbox" aria-label={words.next} onKeyDown={walk}>
       {listed.map((one) => (
-        <GuessRow key={one.guess.id} {...one} run={run} max={max} compared={compared} short={short} follow={follow} />
+        <GuessRow key={one.guess.id} {...one} run={run} compared={compared} short={short} follow={follow} />
       ))}
     </div>
   );
 }
+
+/**
+ * Returns true if likelier predictions are left out before one of the list.
+ * @param {readonly Guess[]} listed @param {number} i
+ */
+const isApart = (listed, i) => i > 0 && (listed[i].rank ?? 0) > (listed[i - 1].rank ?? 0) + 1;
 
 /** @type {Record<string, number>} */
 const GUESS_KEYS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
@@ -177,32 +173,33 @@ const GUESS_KEYS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
  * @param {Guess} props.guess
  * @param {RunWithPredictions} props.run
  * @param {number} [props.before] probability in the comparison
- * @param {number} props.max
+ * @param {boolean} props.isApart true if likelier predictions are left out before this one
  * @param {boolean} props.compared
  * @param {boolean} props.short
  * @param {(id: number) => void} props.follow
  */
-function GuessRow({ guess: { id, text, now }, run, before, max, compared, short, follow }) {
+function GuessRow({ guess: { id, text, now, rank = 0 }, run, before, isApart, compared, short, follow }) {
   const words = useSession().words.value;
   const isChosen = id === run.chosen.id;
+  const other = compared && before !== undefined && words.fine(before);
   return (
     <div
-      class="option"
+      class={isApart ? 'option apart' : 'option'}
       role="option"
       tabIndex={isChosen ? 0 : -1}
       aria-selected={isChosen}
-      title={words.follow(shown(text), words.percent(now), compared && before !== undefined && words.percent(before))}
+      title={words.follow(shown(text), words.fine(now), other, isApart ? rank : 0)}
       onClick={() => follow(id)}
     >
       <span class="token">{shown(text).trim() || '␣'}</span>
-      <Track now={now} before={before} most={max} />
-      <b>{words.percent(now)}</b>
+      <Track now={now} before={before} />
+      <b>{words.fine(now)}</b>
       {!short && (
         <span class="then">
-          {compared && before !== undefined && (
+          {other && (
             <>
               <span class="mark" />
-              {words.percent(before)}
+              {other}
             </>
           )}
         </span>

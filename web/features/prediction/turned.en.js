@@ -5,6 +5,6 @@ export const turned = {
   by: (/** @type {string} */ angle) => `turned by ${angle} on average`,
   about:
     'The angle between the output of the model at each token and that of the other run: its cosine is their similarity.',
-  none: 'Nothing is predicted here. Switch a head off to see how far the hidden states turn.',
+  none: 'Nothing is predicted here. Switch a head off to see by what angle the output changes.',
   most: 'Most at',
 };

@@ -81,7 +81,12 @@ function Field({ small }) {
     <section class="sentence" aria-label={words.sentence}>
       <div class={`words ${off ? 'off' : ''} ${text ? '' : 'empty'}`} lang="en">
         <TextField field={field} setTyping={setTyping} pointer={pointer} />
-        <div class="line" ref={line}>
+        <div
+          class="line"
+          ref={line}
+          data-old={session.isOld.value}
+          aria-busy={session.isOld.value && session.isWaiting.value}
+        >
           <span aria-hidden="true">
             <Tokens pieces={pieces} range={range} row={row} ramp={ramp} />
           </span>
@@ -268,7 +273,7 @@ function Note({ off }) {
   const run = session.run.value;
   const cell = session.cell.value;
   return (
-    <p class={`note ${run?.cut ? 'stays' : ''}`}>
+    <p class={`note ${run?.cut ? 'stays' : ''}`} data-old={session.isOld.value}>
       {off ? (
         <>
           {words.noteOff[0]}

@@ -1,9 +1,10 @@
 // The reading column on a phone, which is a sheet. The title of the sheet is above the what-if line; a click on the
 // title opens the sheet.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { useClosing } from '../../ui/useOpening.js';
+import { Closing } from '../first/closing.jsx';
 import { panelFor } from '../panels.js';
 import { Title } from './cellTitle.jsx';
 
@@ -14,8 +15,13 @@ export function Sheet() {
   const cell = session.cell.value;
   // True if a panel other than the reading was requested. Such a panel opens the sheet, and closes with it.
   const isRequested = session.state.value.panel !== 'reading';
-  const [open, setOpen] = useState(isRequested);
-  useEffect(() => setOpen(isRequested), [isRequested]);
+  // The last step of the first visit asks for the calculation.
+  const [open, setOpen] = useState(isRequested || session.closing.peek() === 'why');
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) setOpen(isRequested);
+    isFirst.current = false;
+  }, [isRequested]);
   const toggle = () => {
     setOpen(!open);
     if (open && isRequested) session.update({ panel: 'reading' });
@@ -34,7 +40,12 @@ export function Sheet() {
           </svg>
         </span>
       </button>
-      {open && <Panel compact title={false} />}
+      {open && (
+        <>
+          <Panel compact title={false} />
+          <Closing />
+        </>
+      )}
     </div>
   );
 }

@@ -225,7 +225,9 @@ function Contribution({ run, t, reading: { adds, label } }) {
           </>
         )}
       </span>
-      <b data-name="adds">{signed(adds)}</b>
+      <span class="figure-with-unit">
+        <b data-name="adds">{signed(adds)}</b> {words.logit}
+      </span>
     </p>
   );
 }

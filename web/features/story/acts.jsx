@@ -2,19 +2,20 @@
 // prediction.
 
 import { Fragment } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { useSession, useTexts } from '../../ui/context.js';
 import { opened } from './observations.js';
 import { questionValues, resultText } from './observationTexts.js';
 import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.js';
-import { Rich } from './richText.jsx';
+import { filled, Rich } from './richText.jsx';
+import { ShownHead } from './shownHead.jsx';
 import { STEPS } from './steps.js';
 import { TEXTS } from './texts.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../store/session.js' */
 /** @import { Filled, Values } from './observationTexts.js' */
-/** @typedef {{ ask?: string, choices?: string[], task: string, taskOnPhone?: string, seen: string, other?: string,
+/** @typedef {{ ask?: string, choices?: string[], task: string, seen: string, other?: string,
  *   act?: string }} ActTexts */
 /** @typedef {{ acts: ActTexts[] }} StepTexts */
 
@@ -34,21 +35,21 @@ export function resultsOf(session, texts) {
 
 /**
  * Shows the results of the acts that are done, and the next act with its figure.
- * @param {{ texts: StepTexts, values: Values, phone: boolean, figure: ComponentChildren }} props
+ * @param {{ texts: StepTexts, values: Values, phone: boolean, compact: boolean, figure: ComponentChildren }} props
  */
-export function Acts({ texts, values, phone, figure }) {
+export function Acts({ texts, values, phone, compact, figure }) {
   const session = useSession();
   const { step } = session.state.value;
   const done = actsDone(step, session.storyLog.value);
   const now = done.includes(false) ? done.indexOf(false) : done.length - 1;
   const result = (/** @type {number} */ act) => (
-    <Result key={`seen${act}`} act={act} texts={texts} isPast={act < now} />
+    <Result key={`seen${act}`} act={act} texts={texts} values={values} isPast={act < now} />
   );
   // The figure has the JSX attribute `key`, so that its element is not replaced when the next act begins. It may have
   // the focus.
   return [
     ...done.map((isDone, act) => act !== now && isDone && result(act)),
-    <Task key={`task${now}`} act={now} text={texts.acts[now]} values={values} isDone={done[now]} phone={phone} />,
+    <Task key={`task${now}`} {...{ values, phone, compact }} act={now} text={texts.acts[now]} isDone={done[now]} />,
     <Fragment key="figure">{figure}</Fragment>,
     done[now] && result(now),
   ];
@@ -56,9 +57,10 @@ export function Acts({ texts, values, phone, figure }) {
 
 /**
  * The question of an act, and its task once the question is answered.
- * @param {{ act: number, text: ActTexts, values: Values, isDone: boolean, phone: boolean }} props
+ * @param {{ act: number, text: ActTexts, values: Values, isDone: boolean, phone: boolean, compact: boolean }} props
+ *   compact: true if the column is low
  */
-function Task({ act, text, values, isDone, phone }) {
+function Task({ act, text, values, isDone, phone, compact }) {
   const session = useSession();
   const { step } = session.state.value;
   const log = session.storyLog.value;
@@ -66,22 +68,32 @@ function Task({ act, text, values, isDone, phone }) {
   return (
     <>
       {text.choices && (
-        <Question act={act} text={text} values={values} came={isDone ? cameTrue(step, act, log) : null} />
+        <Question
+          act={act}
+          text={text}
+          values={values}
+          came={isDone ? cameTrue(step, act, log) : null}
+          isShort={(phone || compact) && isReady}
+        />
       )}
       {isReady && !isDone && (
         <div class="do">
           <p>
-            <Rich of={(phone && text.taskOnPhone) || text.task} values={values} />
+            <Rich of={text.task} values={values} />
           </p>
+          {phone && STEPS[step].name === 'matter' && <ShownHead />}
         </div>
       )}
-      {isReady && text.act && <TrainLink text={text.act} />}
+      {isReady && text.act && <TrainLink text={text.act} isFilled={!isDone} />}
     </>
   );
 }
 
-/** @param {{ act: number, texts: StepTexts, isPast: boolean }} props isPast: true if the question is no longer shown */
-function Result({ act, texts, isPast }) {
+/**
+ * @param {{ act: number, texts: StepTexts, values: Values, isPast: boolean }} props isPast: true if the question is no
+ *   longer shown
+ */
+function Result({ act, texts, values, isPast }) {
   const session = useSession();
   const words = useTexts(TEXTS);
   const { step } = session.state.value;
@@ -92,58 +104,83 @@ function Result({ act, texts, isPast }) {
   return (
     <p class="seen">
       <Rich {...resultText(session.words.value, texts, name, act, log[name])} />
-      {isPast && choices && said !== undefined && <span class="said">{words.said(choices[said])}</span>}
+      {isPast && choices && said !== undefined && (
+        <span class="said">{words.said(filled(choices[said], values), cameTrue(step, act, log) === said)}</span>
+      )}
     </p>
   );
 }
 
 /**
  * A question with three choices. Once the result is known, the correct choice and the visitor's choice are marked.
- * @param {{ act: number, text: ActTexts, values: Values, came: number | null }} props
+ * @param {{ act: number, text: ActTexts, values: Values, came: number | null, isShort: boolean }} props
+ *   isShort: true to leave out the other choices, which a press on the visitor's choice shows again
  */
-function Question({ act, text, values, came }) {
+function Question({ act, text, values, came, isShort }) {
   const session = useSession();
   const words = useTexts(TEXTS);
+  const [isOpen, setOpen] = useState(false);
+  // Arrow keys choose each answer that they pass, so for the keyboard all choices stay until the result.
+  const usesKeys = useRef(false);
+  const setKeys = (/** @type {boolean} */ uses) => () => {
+    usesKeys.current = uses;
+  };
   const { step } = session.state.value;
   const log = session.storyLog.value;
   const said = saidIn(step, act, log);
   const id = useId();
-  const choose = (/** @type {number} */ choice) =>
+  const hidesOthers = isShort && (!isOpen || came !== null);
+  const choose = (/** @type {number} */ choice) => {
+    setOpen(usesKeys.current);
     session.setStoryLog(predicted(session.storyLog.peek(), step, act, choice));
+  };
   return (
-    <fieldset class="ask">
+    <fieldset class="ask" onKeyDown={setKeys(true)} onPointerDown={setKeys(false)}>
       <legend>
         <Rich of={text.ask ?? ''} values={values} />
       </legend>
-      {text.choices?.map((choice, i) => (
-        <label key={choice} class={`answer ${came === i ? 'came' : ''}`}>
-          <input
-            type="radio"
-            name={id}
-            checked={said === i}
-            aria-disabled={came !== null}
-            onClick={(event) => came !== null && event.preventDefault()}
-            onChange={() => came === null && choose(i)}
-          />
-          <span>{choice}</span>
-          {came !== null && (said === i || came === i) && (
-            <small>{[said === i && words.you, came === i && words.seen].filter(Boolean).join(' · ')}</small>
-          )}
-        </label>
-      ))}
+      {text.choices?.map(
+        (choice, i) =>
+          (!hidesOthers || i === said || i === came) && (
+            <label key={choice} class={`answer ${came === i ? 'came' : ''}`}>
+              <input
+                type="radio"
+                name={id}
+                checked={said === i}
+                aria-disabled={came !== null}
+                onClick={(event) => {
+                  if (came !== null) event.preventDefault();
+                  else if (hidesOthers) setOpen(true);
+                }}
+                onChange={() => came === null && choose(i)}
+              />
+              <span>{filled(choice, values)}</span>
+              {came !== null && <Marked isSaid={said === i} isSeen={came === i} words={words} />}
+            </label>
+          ),
+      )}
     </fieldset>
   );
 }
 
-/** A button that opens training. @param {{ text: string }} props */
-function TrainLink({ text }) {
+/**
+ * Marks a choice: the visitor's, which was right or wrong, and the one that was seen.
+ * @param {{ isSaid: boolean, isSeen: boolean, words: typeof TEXTS.en }} props
+ */
+function Marked({ isSaid, isSeen, words }) {
+  if (isSaid) return <small>{isSeen ? words.youRight : words.youWrong}</small>;
+  return isSeen && <small>{words.seen}</small>;
+}
+
+/** A button that opens training. @param {{ text: string, isFilled: boolean }} props */
+function TrainLink({ text, isFilled }) {
   const session = useSession();
   const go = () => {
     session.setStoryLog(opened(session.storyLog.peek()));
     session.training.enter();
   };
   return (
-    <button type="button" class="act" onClick={go}>
+    <button type="button" class={`act go ${isFilled ? 'filled' : ''}`} onClick={go}>
       {text}
     </button>
   );
@@ -154,5 +191,6 @@ export function valuesOf(session) {
   const { step, cell } = session.state.value;
   const { name } = STEPS[step];
   const run = session.run.value;
-  return questionValues(name, session.storyLog.value[name], { run, cell: cell ?? session.cell.value });
+  const words = session.words.value;
+  return questionValues(name, session.storyLog.value[name], { run, cell: cell ?? session.cell.value, words });
 }

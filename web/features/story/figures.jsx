@@ -69,12 +69,12 @@ export function Fetched() {
         {weightText(r.weight)} {words.of} <i class="key">{key}</i>
       </Strip>
       <Strip name={words.mixture} kind="value" values={r.mixture}>
-        {texts.others(r.others.length)}
+        {texts.others(r.weights.filter((weight, i) => weight > 0 && i !== cell.s).length)}
       </Strip>
       {hasContributions(run) && (
         <p class="adds">
           <span>
-            {words.adds} <i>{shown(run.chosen.text).trim()}</i>
+            {texts.adds} <i>{shown(run.chosen.text).trim()}</i>
           </span>
           <b data-name="head-adds">{signed(run.added.heads[run.layer * run.about.heads + run.head])}</b>
         </p>

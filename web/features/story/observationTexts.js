@@ -1,8 +1,10 @@
 // Describes the observations of a step of the story, as texts with values for their placeholders.
 
-import { plain, signed, weightText } from '../../texts/numbers.js';
+import { fineShareText, plain, signed, weightText } from '../../texts/numbers.js';
 import { shown } from '../prompt/tokens.js';
 import { weightsOf } from '../reading/derivation.js';
+import { askedWord, FALL, SAME } from './observations.js';
+import { headName, TRICK } from './trial.js';
 
 /** @import { Cell } from '../../store/state.js' */
 /** @import { Run } from '../../store/types.js' */
@@ -10,14 +12,16 @@ import { weightsOf } from '../reading/derivation.js';
 /** @typedef {Record<string, string>} Values values of the placeholders of a text, by name */
 /** @typedef {{ of: string, values: Values }} Filled text with the values of its placeholders */
 /**
- * @typedef {{ acts: { seen: string, other?: string }[] }} StepTexts seen: text of the result; other: text if there are
- *   no values
+ * @typedef {{ acts: { seen: string, other?: string }[] }} StepTexts seen: text of the result; other: text of the result
+ *   in another case
  */
 /** @typedef {{ layer: number, head: number }} Place */
 
 const tokenOf = (/** @type {string} */ text) => shown(text).trim() || '␣';
 /** @param {Place} place */
 const placeOf = ({ layer, head }) => ({ layer: String(layer), head: String(head) });
+/** The heads of which one reads what the other writes. */
+const PAIR = { reader: headName(TRICK.to), writer: headName(TRICK.from) };
 
 /** @param {Strings} words @param {Place & { points: number }} found */
 const costOf = ({ story }, found) => ({ ...placeOf(found), points: story.points(Math.abs(found.points)) });
@@ -27,7 +31,7 @@ const costOf = ({ story }, found) => ({ ...placeOf(found), points: story.points(
  * @type {Record<string, (seen: any, words: Strings) => (Values | null)[]>}
  */
 const VALUES = {
-  next: ({ after, guess, p }, { percent }) => [{ after, guess: tokenOf(guess), p: percent(p) }],
+  next: ({ after, guess, p }, { percent, write }) => [{ after, guess: tokenOf(guess), p: percent(p), write }],
   tokens: ({ word, parts, ids }) => [
     { word, count: String(parts.length), parts: parts.join(' · '), ids: ids.join(' · ') },
   ],
@@ -89,10 +93,14 @@ const VALUES = {
       pTo: percent(after.p),
     },
   ],
-  train: ({ steps, right }, { percent }) => [
-    right === undefined ? null : { steps: String(steps), right: percent(right) },
-  ],
+  train: ({ steps, right }) => [right === undefined ? null : { steps: String(steps), right: fineShareText(right) }],
 };
+/** Functions that return true if a step has another result, with the text `other`. */
+const HAS_OTHER_TEXT = /** @type {Record<string, (seen: any) => boolean>} */ ({
+  tokens: ({ parts }) => parts.length === 1,
+  ahead: ({ meanFrom, meanTo }) => meanTo <= meanFrom,
+  train: ({ right }) => right === undefined,
+});
 
 /**
  * Returns the result of an act that is done.
@@ -104,21 +112,56 @@ const VALUES = {
  * @returns {Filled}
  */
 export function resultText(words, { acts }, name, act, seen) {
-  const values = VALUES[name](seen, words)[act];
-  return values ? { of: acts[act].seen, values } : { of: acts[act].other ?? '', values: {} };
+  const { seen: usual, other = usual } = acts[act];
+  return { of: HAS_OTHER_TEXT[name]?.(seen) ? other : usual, values: VALUES[name](seen, words)[act] ?? {} };
 }
 
 /**
- * Returns the values of the texts and questions of a step; null if they are not known yet.
+ * Returns the values of the texts, questions and tasks of a step; null if they are not known yet.
  * @param {string} name of the step
  * @param {any} seen
- * @param {{ run: Run | null, cell: Cell | null }} shown
+ * @param {{ run: Run | null, cell: Cell | null, words: Strings }} shown
  * @returns {Values | null}
  */
-export function questionValues(name, seen, { run, cell }) {
-  if (name === 'many') return run && { heads: String(run.about.layers * run.about.heads) };
-  if (name === 'matter') return run?.chosen ? { guess: tokenOf(run.chosen.text) } : null;
-  if (name !== 'why') return {};
+export function questionValues(name, seen, { run, cell, words }) {
+  const named = { next: words.next, menu: words.changes, story: words.story.name, ...PAIR };
+  const { causal, none } = words.masks;
+  switch (name) {
+    case 'tokens':
+      return run && run.T > 0
+        ? {
+            word: askedWord(run.pieces)
+              .map(({ text }) => text)
+              .join(''),
+          }
+        : null;
+    case 'back':
+      return run && run.T > 0 ? { query: run.pieces[Math.min(cell?.t ?? run.T, run.T - 1)].name } : null;
+    case 'many':
+      return run && sizeOf(run.about);
+    case 'matter':
+      return run?.chosen
+        ? { ...placeOf(TRICK.to), guess: tokenOf(run.chosen.text), fall: String(FALL), same: String(SAME) }
+        : null;
+    case 'why':
+      return scoreValues(seen, run, cell);
+    default:
+      return { ...named, causal, none };
+  }
+}
+
+/** @param {Run['about']} about */
+const sizeOf = ({ layers, heads }) => ({
+  layers: String(layers),
+  perLayer: String(heads),
+  heads: String(layers * heads),
+});
+
+/**
+ * Returns the values of the step about one score.
+ * @param {any} seen @param {Run | null} run @param {Cell | null} cell
+ */
+function scoreValues(seen, run, cell) {
   if (!run?.values || !cell || cell.t >= run.T) return null;
   return {
     query: run.pieces[cell.t].name,

@@ -17,6 +17,7 @@ import { lineKey, readTrial, TRICK } from './trial.js';
  * @property {Run} run
  * @property {Cell | null} cell the chosen cell, or the cell on which the pointer rests
  * @property {(string | null)[][] | null} [roles] the roles of the heads
+ * @property {(number | null)[][] | null} [roleWeights] the mean weights that the heads give to the keys of their roles
  * @property {{ now: ArrayLike<number>, ever: ArrayLike<number> } | null} [real] probability of the actual next token
  *   after each token, with the current changes and without changes
  */
@@ -25,11 +26,9 @@ import { lineKey, readTrial, TRICK } from './trial.js';
 export const WARM = 2;
 /** Changes of a probability in percentage points: at least FALL counts as a fall, at most SAME as no difference. */
 export const FALL = 20;
-const SAME = 2;
+export const SAME = 2;
 /** Minimum weight at which a token attends mostly to one key, and minimum distance at which that key is far back. */
 const [MOSTLY, FAR] = [0.5, 6];
-/** A component counts as flipped if its ratio to the original component is at most this. */
-const FLIPPED = -0.99;
 
 /** @param {Run} run @param {number} t */
 function rowAt({ weights, about, T, layer, head }, t) {
@@ -85,7 +84,7 @@ const OBSERVE = {
   tokens(seen, _, { run, cell }) {
     if (!cell || cell.t >= run.T) return seen;
     const parts = wordAt(run.pieces, cell.t);
-    if (parts.length < 2) return seen;
+    if (parts[0] !== askedWord(run.pieces)[0]) return seen;
     return {
       word: parts.map(({ text }) => text).join(''),
       parts: parts.map(({ name }) => name),
@@ -107,7 +106,7 @@ const OBSERVE = {
     const temperature = effective(state.temperature, run.layer, run.head, 1);
     const place = [state.text, run.layer, run.head, cell.t, cell.s].join();
     const row = rowAt(run, cell.t);
-    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: row[cell.s] };
+    const now = { score: run.values.scores[cell.t * run.T + cell.s], weight: row[cell.s], most: Math.max(...row) };
     const [[changed, value] = ['', 0]] = Object.entries(state.trial);
     if (temperature !== 1) {
       if (temperature < WARM || seen?.place !== place) return seen;
@@ -115,9 +114,8 @@ const OBSERVE = {
     }
     if (changed === '') return { ...seen, place, from: now, base: now, number: strongestPair(run, cell) };
     if (seen?.place !== place) return seen;
-    const isFlipped = value / seen.number.query <= FLIPPED;
-    const largest = row.every((weight) => weight <= row[cell.s]);
-    return { ...seen, from: now, ...(isFlipped && { flipped: { before: seen.base, to: now, largest } }) };
+    const isFlipped = value / seen.number.query < 0;
+    return { ...seen, from: now, ...(isFlipped && { flipped: { before: seen.base, to: now } }) };
   },
   fetched(seen, state, { run }) {
     if (!hasContributions(run)) return seen;
@@ -141,10 +139,10 @@ const OBSERVE = {
       meanTo: mean(now),
     };
   },
-  many(seen, state, { run, roles }) {
+  many(seen, state, { roles, roleWeights }) {
     const role = roles?.[state.layer]?.[state.head];
     if (!role || (role !== 'previous' && role !== 'induction') || seen?.[role]) return seen;
-    const score = run.scores?.[state.layer]?.[state.head]?.[role];
+    const score = roleWeights?.[state.layer]?.[state.head];
     const count = roles.flat().filter((other) => other === role).length;
     return { ...seen, [role]: { layer: state.layer, head: state.head, score, count, heads: roles.flat().length } };
   },
@@ -186,6 +184,12 @@ const OBSERVE = {
   before: observeQuiz,
   after: observeQuiz,
 };
+
+/** Returns the tokens of the word of a text that has the most tokens. @param {Run['pieces']} pieces */
+export function askedWord(pieces) {
+  const words = pieces.map((_, t) => wordAt(pieces, t));
+  return words.reduce((most, word) => (word.length > most.length ? word : most));
+}
 
 /** @param {State} state */
 const isUnchanged = ({ model, text, temperature, mask, scale, patch }) =>

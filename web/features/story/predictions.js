@@ -1,7 +1,6 @@
 // The visitor's predictions: which choice the visitor made in each act, whether the act is done, and which choice came
 // true.
 
-import { FALL } from './observations.js';
 import { QUESTIONS } from './questions.js';
 import { STEPS } from './steps.js';
 
@@ -43,28 +42,21 @@ const fallOf = (/** @type {number} */ from, /** @type {number} */ to) => 2 - bel
  */
 const CAME_TRUE = {
   next: [({ p }) => below(p, 0.1, 0.5)],
-  tokens: [({ word, parts }) => (parts.length === 2 ? 0 : parts.length < word.length ? 1 : 2)],
+  tokens: [({ parts }) => below(parts.length, 2, 4)],
   back: [({ distance, all }) => (distance === 1 ? 0 : below(distance, all / 2) + 1)],
   why: [
-    ({ flipped: { before, to, largest } }) => (to.weight / before.weight > 0.98 ? 0 : largest ? 1 : 2),
-    ({ before, to }) => (to.weight < before.weight - 0.01 ? 1 : to.weight > before.weight + 0.01 ? 2 : 0),
+    ({ flipped: { before, to } }) => (to.weight / before.weight > 0.98 ? 0 : to.weight >= to.most ? 1 : 2),
+    ({ before, to }) => (to.most < before.most - 0.01 ? 1 : to.most > before.most + 0.01 ? 2 : 0),
   ],
   fetched: [({ one, other }) => (other.adds <= 0 ? 2 : other.adds < 0.9 * one.adds ? 1 : 0)],
   ahead: [({ meanFrom, meanTo }) => below(meanTo / meanFrom, 1.5, 4)],
   many: [({ previous: { count, heads } }) => below(count, 1, heads / 2), null],
-  matter: [({ fell }) => fallOf(fell.from, fell.to), ({ fell, costs }) => below(othersOf(fell, costs), 1, 4), null],
+  matter: [({ fell }) => fallOf(fell.from, fell.to), ({ fell, too }) => (too.layer === fell.layer - 1 ? 1 : 2), null],
   cut: [({ base, after }) => (after.weight / base.weight < 0.5 ? 1 : after.p / base.p < 0.9 ? 2 : 0)],
   train: [({ right }) => (right === undefined ? -1 : below(right, 0.25, 0.75))],
   before: [null],
   after: [null],
 };
-
-/**
- * Returns the number of other heads without which the probability of the prediction falls.
- * @param {{ place: string }} fell @param {Record<string, number>} costs
- */
-const othersOf = ({ place }, costs) =>
-  Object.entries(costs).filter(([other, points]) => other !== place && points <= -FALL).length;
 
 /** @param {number} step @param {number} act */
 const keyOf = (step, act) => `${STEPS[step].name}.${act}`;
@@ -75,6 +67,10 @@ const keyOf = (step, act) => `${STEPS[step].name}.${act}`;
 export const saidIn = (step, act, log) => log.said?.[keyOf(step, act)];
 /** Returns true if an act begins with a question. @param {number} step @param {number} act */
 export const asks = (step, act) => CAME_TRUE[STEPS[step].name][act] !== null;
+
+/** Returns true if the visitor has answered a question of the step. @param {number} step @param {Log} log */
+export const hasAnswered = (step, log) =>
+  OBSERVED[STEPS[step].name].some((_, act) => saidIn(step, act, log) !== undefined);
 
 /**
  * Returns the log after the visitor's prediction.
@@ -101,3 +97,17 @@ export const actsDone = (step, log) => {
     (isObserved, act) => isObserved(log[name]) && (!asks(step, act) || saidIn(step, act, log) !== undefined),
   );
 };
+
+/**
+ * Returns the number of predictions in the whole story whose results are known, and of those that came true.
+ * @param {Log} log
+ */
+export function predictionsSoFar(log) {
+  const all = STEPS.flatMap((_, step) =>
+    actsDone(step, log).flatMap((isDone, act) => {
+      const came = isDone && asks(step, act) ? Number(cameTrue(step, act, log)) : -1;
+      return came < 0 ? [] : [came === saidIn(step, act, log)];
+    }),
+  );
+  return { known: all.length, right: all.filter((isRight) => isRight).length };
+}

@@ -135,19 +135,31 @@ export function readAnswers(text) {
  * @property {Record<'before' | 'after', string>} when
  * @property {Record<Question, { ask: string, right: string, wrong: string }>} questions
  * @property {string} none
+ * @property {{ right: string, wrong: string, none: string }} marks
+ * @property {(right: number, all: number) => string} right
  * @property {(tries: string) => string} tried
  * @property {string} colon
  */
 
-/** Returns an answer as a text. @param {ResultTexts} texts @param {Answer | undefined} answer */
-export function answerText({ questions, none }, answer) {
-  if (!answer || answer.what === null) return none;
+/**
+ * Returns an answer as a text that begins with its mark.
+ * @param {ResultTexts} texts @param {Answer | undefined} answer
+ */
+export function answerText({ questions, none, marks }, answer) {
+  if (!answer || answer.what === null) return `${marks.none} ${none}`;
   const { right, wrong } = questions[answer.question];
-  return `${answer.right ? right : wrong} (${answer.what})`;
+  return `${answer.right ? marks.right : marks.wrong} ${answer.right ? right : wrong} (${answer.what})`;
 }
 
-/** Returns all answers as plain text. @param {ResultTexts} texts @param {Stored} stored */
-export function plainResult(texts, stored) {
+/** Returns how many answers were right, as a text. @param {ResultTexts} texts @param {Answer[]} answers */
+export const countText = ({ right }, answers) =>
+  right(answers.filter((answer) => answer.right).length, QUESTIONS.length);
+
+/**
+ * Returns all answers as plain text, with further lines.
+ * @param {ResultTexts} texts @param {Stored} stored @param {string[]} [more]
+ */
+export function plainResult(texts, stored, more = []) {
   const lines = (/** @type {number} */ i) =>
     TIMES.map((when) => {
       const answer = stored[when][i];
@@ -157,5 +169,6 @@ export function plainResult(texts, stored) {
   const each = QUESTIONS.map((question, i) =>
     [`${i + 1}. ${texts.questions[question].ask.replaceAll('*', '')}`, ...lines(i)].join('\n'),
   );
-  return `${[texts.result, ...each].join('\n')}\n`;
+  const counts = TIMES.map((when) => `${texts.when[when]}${texts.colon}${countText(texts, stored[when])}`);
+  return `${[texts.result, ...each, ...counts, ...more].join('\n')}\n`;
 }

@@ -7,6 +7,7 @@ export const quiz = {
     done: 'The story begins now. At the end you will see these answers next to new ones.',
   },
   after: {
+    short: 'three questions',
     title: 'The same three questions',
     text: ['Answer once more by doing it on this page.'],
     done: 'Your answers before the story and after it:',
@@ -26,7 +27,7 @@ export const quiz = {
     guess: {
       ask: 'Make the model guess another word than *mate*, without changing the text.',
       right: 'the guess changed',
-      wrong: 'not done',
+      wrong: 'the guess did not change',
     },
   },
   current: (/** @type {string} */ what) => `Your answer so far: ${what}`,
@@ -37,6 +38,9 @@ export const quiz = {
   question: 'Question',
   when: { before: 'before', after: 'after' },
   none: 'no answer',
+  marks: { right: '✓', wrong: '✗', none: '–' },
+  right: (/** @type {number} */ n, /** @type {number} */ all) => `${n} of ${all} right`,
+  predictions: (/** @type {number} */ n, /** @type {number} */ all) => `Predictions in the story: ${n} of ${all} right`,
   tried: (/** @type {string} */ tries) => `tried: ${tries}`,
   colon: ': ',
   result: 'Headlight: three questions before and after the story',

@@ -2,11 +2,14 @@
 
 import { useState } from 'preact/hooks';
 import { recall, remember } from '../../store/storage.js';
+import { copyText } from '../../ui/clipboard.js';
 import { useSession, useTexts } from '../../ui/context.js';
 import { goTo } from './goTo.js';
+import { predictionsSoFar } from './predictions.js';
 import {
   answered,
   answerText,
+  countText,
   plainResult,
   QUESTIONS,
   readAnswers,
@@ -18,13 +21,15 @@ import {
 import { quiz as inEnglish } from './quiz.en.js';
 import { quiz as inChinese } from './quiz.zh.js';
 import { Rich } from './richText.jsx';
+import { ShownHead } from './shownHead.jsx';
 import { STEPS } from './steps.js';
 
 /** @import { Act, Quiz as QuizLog } from './questions.js' */
 
 export const QUIZ = { en: inEnglish, zh: inChinese };
 
-export function Quiz() {
+/** @param {{ phone: boolean }} props */
+export function Quiz({ phone }) {
   const session = useSession();
   const texts = useTexts(QUIZ);
   const { step } = session.state.value;
@@ -50,6 +55,7 @@ export function Quiz() {
           <p>
             <Rich of={texts.questions[question].ask} />
           </p>
+          {phone && question === 'guess' && <ShownHead />}
         </div>
         <p class="current" role="status">
           {log.now && texts.current(log.now.what)}
@@ -81,19 +87,16 @@ export function Quiz() {
   );
 }
 
-/** The answers before and after the story, and a button that copies them. */
+/** The answers before and after the story with their marks, and a button that copies them. */
 function Results() {
+  const session = useSession();
   const texts = useTexts(QUIZ);
   const stored = readAnswers(recall(STORED));
   const [copied, setCopied] = useState(/** @type {boolean | null} */ (null));
-  const text = plainResult(texts, stored);
-  const copy = async () =>
-    setCopied(
-      (await navigator.clipboard?.writeText(text).then(
-        () => true,
-        () => false,
-      )) ?? false,
-    );
+  const { known, right } = predictionsSoFar(session.storyLog.value);
+  const predictions = known > 0 ? [texts.predictions(right, known)] : [];
+  const text = plainResult(texts, stored, predictions);
+  const copy = async () => setCopied(await copyText(text));
   return (
     <>
       <ol class="quiz-results">
@@ -104,13 +107,19 @@ function Results() {
               {TIMES.map((when) => (
                 <div key={when}>
                   <dt>{texts.when[when]}</dt>
-                  <dd>{answerText(texts, stored[when][i])}</dd>
+                  <dd class={stored[when][i]?.right ? 'right-answer' : ''}>{answerText(texts, stored[when][i])}</dd>
                 </div>
               ))}
             </dl>
           </li>
         ))}
       </ol>
+      <p class="quiz-count">
+        {TIMES.map((when) => `${texts.when[when]}${texts.colon}${countText(texts, stored[when])}`).join(' · ')}
+        {predictions.map((line) => (
+          <span key={line}>{line}</span>
+        ))}
+      </p>
       <button type="button" class="word strong copy" onClick={copy}>
         {copied ? texts.copied : texts.copy}
       </button>

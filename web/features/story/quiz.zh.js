@@ -8,6 +8,7 @@ export const quiz = {
     done: '故事现在开始。结束时，这次的回答会和新的回答放在一起。',
   },
   after: {
+    short: '三个问题',
     title: '同样的三个问题',
     text: ['请再在页面上动手回答一次。'],
     done: '故事之前和之后的回答：',
@@ -27,7 +28,7 @@ export const quiz = {
     guess: {
       ask: '不改文本，让模型不再猜 *mate*，而猜另一个词。',
       right: '猜测变了',
-      wrong: '没有做到',
+      wrong: '猜测没有变',
     },
   },
   current: (what) => `目前的回答：${what}`,
@@ -38,6 +39,9 @@ export const quiz = {
   question: '问题',
   when: { before: '之前', after: '之后' },
   none: '没有回答',
+  marks: { right: '✓', wrong: '✗', none: '–' },
+  right: (n, all) => `${all} 题对 ${n} 题`,
+  predictions: (n, all) => `故事中的预测：${all} 个对 ${n} 个`,
   tried: (tries) => `试过：${tries}`,
   colon: '：',
   result: 'Headlight：故事前后的三个问题',

@@ -4,7 +4,6 @@
 import { UNCHANGED } from '../../store/runInput.js';
 import { change, initialState, OPENING, readAddress, writeAddress } from '../../store/state.js';
 import { beginningOf } from '../first/firstSteps.js';
-import { ROLES } from '../heads/roles.js';
 
 /** @import { State } from '../../store/state.js' */
 /**
@@ -37,8 +36,8 @@ const BEGIN = {
   ...UNCHANGED,
 };
 
-/** A text with words of several tokens, which the opening does not have. */
-const SPLIT = 'To the last I grapple with thee, Moby Dick.';
+/** A text with words of several tokens, which the opening does not have. Its first word, a common one, is one token. */
+const SPLIT = 'The harpoon was darted; the stricken whale flew forward.';
 
 /** The cell of the token that is copied as the prediction, and the cell of a token that attends to itself. */
 const [COPIED, OWN] = [
@@ -80,6 +79,14 @@ export const hasInside = ({ panel, step }) => panel === 'story' && Boolean(STEPS
 export const gapIn = ({ panel, step }) => (panel === 'story' && STEPS[step].gap) || 0;
 /** Returns the numbered step to which a step belongs; null for the questions. @param {number} step */
 export const numberedStep = (step) => (STEPS[step].quiz ? null : (STEPS[step].half ?? step));
+/** Returns 1 or 2 for the parts of a step that has two parts, otherwise 0. @param {number} step */
+export const partOf = (step) => (STEPS[step].half !== undefined ? 2 : STEPS.some(({ half }) => half === step) ? 1 : 0);
+/** The steps that have a dot, in the order in which they are shown. */
+export const DOTS = ROUTE.filter((step) => !STEPS[step].quiz);
+/** Returns true if a step is shown before another one. @param {number} step @param {number} other */
+export const isBefore = (step, other) => ROUTE.indexOf(step) < ROUTE.indexOf(other);
+/** Returns the part after # of a link to the beginning of a step. @param {number} step */
+export const linkTo = (step) => writeLink(change(initialState, beginning(step)));
 
 /** The parts of the page that a phone shows in each question. */
 const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
@@ -144,6 +151,4 @@ export const costsOf = (step, log) => (STEPS[step].name === 'matter' ? (log.matt
  */
 export const isRevealed = (step, log, role) =>
   !STEPS[step].quiz &&
-  (STEPS[step].name !== 'many' ||
-    !ROLES.some(([name]) => name === role && (name === 'previous' || name === 'induction')) ||
-    Boolean(log.many?.[/** @type {string} */ (role)]));
+  (STEPS[step].name !== 'many' || (role !== 'previous' && role !== 'induction') || Boolean(log.many?.[role]));

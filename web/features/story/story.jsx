@@ -7,11 +7,12 @@ import { later } from '../../ui/lazy.jsx';
 import { Acts, resultsOf, valuesOf } from './acts.jsx';
 import { Fetched, Tokens } from './figures.jsx';
 import { goTo } from './goTo.js';
-import { actsDone } from './predictions.js';
+import { actsDone, hasAnswered } from './predictions.js';
 import { QUIZ, Quiz } from './quiz.jsx';
 import { Rich } from './richText.jsx';
+import { StepLink } from './stepLink.jsx';
 import { steps as inEnglish } from './steps.en.js';
-import { COUNT, neighbours, numberedStep, STEPS } from './steps.js';
+import { COUNT, DOTS, isBefore, neighbours, numberedStep, partOf, STEPS } from './steps.js';
 import { steps as inChinese } from './steps.zh.js';
 import { TEXTS } from './texts.js';
 import { useSpeech, useWatch } from './useStory.js';
@@ -38,12 +39,12 @@ export function Story({ compact = false, phone = false, wide = false }) {
   const texts = textsOf(session)[name];
   const number = numberedStep(step);
   const values = valuesOf(session);
+  // After the first answer the task and its result need the room of the explanation.
+  const isBegun = hasAnswered(step, session.storyLog.value);
   useWatch();
   useSpeech(step, quiz ? [] : resultsOf(session, texts));
   useEffect(() => {
-    // In a low column the task and the result would be below the edge, so the last one is scrolled into view.
-    const all = wide ? (title.current?.parentElement?.querySelectorAll('.do, .seen') ?? []) : [];
-    all[all.length - 1]?.scrollIntoView({ block: 'nearest' });
+    if (isBegun && title.current?.parentElement) showLatest(title.current.parentElement);
   }, [session.storyLog.value]);
   useLayoutEffect(() => {
     // After a change of the step the title takes the focus, but not if an address opened the story.
@@ -58,24 +59,41 @@ export function Story({ compact = false, phone = false, wide = false }) {
       aria-labelledby="story-title"
       data-step={step + 1}
     >
-      <p class="story-of">{number === null ? session.words.value.story.name : words.of(number + 1, COUNT)}</p>
+      <p class="story-of">
+        {number === null ? session.words.value.story.name : words.of(number + 1, COUNT, partOf(step))}
+        {number !== null && !session.embedded && <StepLink key={step} step={step} />}
+      </p>
       <h2 id="story-title" tabIndex={-1} ref={title}>
         {texts.title}
       </h2>
-      {quiz && <Quiz key={step} />}
+      {quiz && <Quiz key={step} phone={phone} />}
       {values &&
         !quiz &&
+        !isBegun &&
         texts.text.map((/** @type {string} */ text) => (
           <p key={text}>
             <Rich of={text} values={values} />
           </p>
         ))}
       {name === 'tokens' && <Tokens />}
-      {values && !quiz && <Acts key={step} texts={texts} values={values} phone={phone} figure={figures[name]} />}
+      {values && !quiz && (
+        <Acts key={step} {...{ texts, values, phone }} compact={wide && compact} figure={figures[name]} />
+      )}
       <Steps />
-      <p class="free">{words.free}</p>
+      {!isBegun && <p class="free">{words.free}</p>}
     </section>
   );
+}
+
+/**
+ * Scrolls the next question into view, or after its answer the task, its figure and its result, which may be below the
+ * edge.
+ * @param {HTMLElement} story
+ */
+function showLatest(story) {
+  const question = story.querySelector('.ask:not(:has(:checked))');
+  const all = story.querySelectorAll('.do, .pair-area, .seen, .act');
+  (question ?? all[all.length - 1])?.scrollIntoView({ block: 'nearest' });
 }
 
 function Steps() {
@@ -86,23 +104,24 @@ function Steps() {
   const log = session.storyLog.value;
   const isDone = actsDone(step, log).every((one) => one);
   const { before, after } = neighbours(step);
-  const number = numberedStep(step) ?? (before === null ? -1 : COUNT);
   const next = after === null ? null : texts[STEPS[after].name];
   return (
     <nav class="steps" aria-label={words.dots}>
       <ol>
-        {STEPS.slice(0, COUNT).map(({ name }, i) => {
-          const ready = actsDone(i, log).every((one) => one);
-          const label = words.dot(i + 1, texts[name].title, ready);
+        {DOTS.map((dot) => {
+          const { name } = STEPS[dot];
+          const ready = actsDone(dot, log).every((one) => one);
+          const part = partOf(dot);
+          const label = words.dot(Number(numberedStep(dot)) + 1, part, texts[name].title, ready);
           return (
-            <li key={name}>
+            <li key={name} class={part === 2 ? 'part-two' : undefined}>
               <button
                 type="button"
-                class={ready || i < number ? 'past' : ''}
-                aria-current={i === number ? 'step' : undefined}
+                class={ready || isBefore(dot, step) ? 'past' : ''}
+                aria-current={dot === step ? 'step' : undefined}
                 aria-label={label}
                 title={label}
-                onClick={() => goTo(session, i)}
+                onClick={() => goTo(session, dot)}
               />
             </li>
           );

@@ -6,9 +6,10 @@
 
 /** The edge from the previous-token head to the keys of the induction head. */
 export const TRICK = { from: { layer: 3, head: 3 }, to: { layer: 4, head: 2 } };
-const nameOf = (/** @type {Place} */ { layer, head }) => `${layer}.${head}`;
+/** @param {Place} place */
+export const headName = ({ layer, head }) => `${layer}.${head}`;
 /** @param {Line} line */
-export const lineKey = ({ from, to }) => `${nameOf(from)}-${nameOf(to)}`;
+export const lineKey = ({ from, to }) => `${headName(from)}-${headName(to)}`;
 /** @param {Place & { token: number, index: number }} number */
 export const numberKey = ({ layer, head, token, index }) => [layer, head, token, index].join('.');
 

@@ -24,6 +24,7 @@ export function useWatch() {
   const run = session.run.value;
   const real = session.tokenProbabilities.value;
   const roles = session.roles.value;
+  const roleWeights = session.roleWeights.value;
   const pointed = session.hover.value !== null || state.cell !== null;
   const cell = useRested(pointed ? session.cell.value : null, state);
   const { held } = session.storyLog.value;
@@ -33,7 +34,7 @@ export function useWatch() {
     const note = () => {
       const log = session.storyLog.peek();
       if (log.held) return;
-      const next = observe(log, step, state, { run, cell, roles, real: fits ? real : null });
+      const next = observe(log, step, state, { run, cell, roles, roleWeights, real: fits ? real : null });
       if (next !== log) session.setStoryLog(next);
       const patch = corrections(state, next);
       if (patch) session.look(patch);

@@ -17,6 +17,13 @@ export const MIN_DIFFERENCE = 0.5;
  */
 export const costOf = ({ now, other }, t) => bitsOf(other[t]) - bitsOf(now[t]);
 
+/**
+ * Returns how many bits a token costs more after a change than before it. If the other case is the model without a
+ * head, switching the head off is the change; otherwise the other case is the run before the change.
+ * @param {Measured} measured @param {number} t
+ */
+export const changeOf = (measured, t) => (measured.kind === 'without' ? 1 : -1) * costOf(measured, t);
+
 /** Returns true if the other case is drawn at a token. @param {Measured} measured @param {number} t */
 export const differs = (measured, t) => Math.abs(costOf(measured, t)) >= MIN_DIFFERENCE;
 
@@ -52,7 +59,7 @@ export function summaryOf(measured) {
     count: shown.length,
     now: of(now, shown),
     other: both.length > 0 ? of(other, both) : null,
-    dearer: both.filter((t) => costOf(measured, t) >= MIN_DIFFERENCE).length,
+    dearer: both.filter((t) => changeOf(measured, t) >= MIN_DIFFERENCE).length,
   };
 }
 

@@ -1,14 +1,14 @@
 // The reading column of the view Text: the token that is read, the other predictions at its position, and the numbers
 // of the whole text.
 
-import { plain, signed } from '../../texts/numbers.js';
+import { plain } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { Track } from '../../ui/track.jsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { endOf, shown } from '../prompt/tokens.js';
 import { Reading } from '../reading/reading.jsx';
 import { isOpen } from '../train/settings.js';
-import { costOf, largestCosts, summaryOf } from './measured.js';
+import { changeOf, largestCosts, summaryOf } from './measured.js';
 import { chooseToken, otherName, percentText, textsIn, tokenIn } from './textState.js';
 
 /** @import { Measured } from '../../store/surprise.js' */
@@ -82,7 +82,6 @@ function TokenTitle({ measured, t }) {
 function Guesses({ token, other, name }) {
   const own = textsIn(useSession());
   const before = new Map(other?.guesses.map(({ id, now }) => [id, now]));
-  const most = Math.max(...token.guesses.map(({ id, now }) => Math.max(now, before.get(id) ?? 0)), 0.01);
   return (
     <div class="surprise-guesses">
       <h3>{own.guesses}</h3>
@@ -94,7 +93,7 @@ function Guesses({ token, other, name }) {
               <span class="guessed" lang="en">
                 {shown(text).trim() || '␣'}
               </span>
-              <Track now={now} before={was} most={most} />
+              <Track now={now} before={was} />
               <b>{percentText(now)}</b>
             </li>
           );
@@ -127,7 +126,7 @@ function Largest({ measured }) {
               <i lang="en">
                 {pieces[t - 1]?.name} <b>{pieces[t].name}</b>
               </i>
-              <span>{own.bitsMore(signed(costOf(measured, t), 1))}</span>
+              <span>{changeText(own, changeOf(measured, t))}</span>
             </button>
           </li>
         ))}
@@ -136,22 +135,31 @@ function Largest({ measured }) {
   );
 }
 
+/** @param {ReturnType<typeof textsIn>} own @param {number} bits */
+const changeText = (own, bits) => (bits < 0 ? own.easier(plain(-bits, 1)) : own.harder(plain(bits, 1)));
+
 /**
- * Shows the numbers of the whole text, with those of the other case after an arrow.
+ * Shows the numbers of the whole text: before a change, and after it. If the other case is the model without a head, it
+ * is the one after the change.
  * @param {{ measured: Measured }} props
  */
 function Whole({ measured }) {
-  const own = textsIn(useSession());
+  const session = useSession();
+  const own = textsIn(session);
   const { count, now, other, dearer } = summaryOf(measured);
   if (count === 0) return null;
   const bits = [now, other].map((of) => of && plain(of.bits, 1));
   const first = [now, other].map((of) => of && `${Math.round(100 * of.first)}%`);
+  const name = otherName(session, measured);
+  const isFirst = measured.kind === 'without' || !other;
+  const inOrder = (/** @type {(string | null)[]} */ both) => (isFirst ? both : [...both].reverse());
   return (
     <div class="surprise-whole">
       <h3>{own.whole}</h3>
+      {other && <p class="how">{own.order(.../** @type {[string, string]} */ (inOrder([own.now, name])))}</p>}
       <dl>
-        <Both name={own.bits} values={bits} />
-        <Both name={own.first} values={first} />
+        <Both name={own.bits} values={inOrder(bits)} bold={isFirst ? 0 : 1} />
+        <Both name={own.first} values={inOrder(first)} bold={isFirst ? 0 : 1} />
         {other && (
           <div>
             <dt>{own.dearer}</dt>
@@ -166,13 +174,23 @@ function Whole({ measured }) {
   );
 }
 
-/** @param {{ name: string, values: (string | null)[] }} props */
-const Both = ({ name, values: [now, other] }) => (
+/**
+ * One or two values with an arrow between them. The value of the current run is bold.
+ * @param {{ name: string, values: (string | null)[], bold: number }} props
+ */
+const Both = ({ name, values, bold }) => (
   <div>
     <dt>{name}</dt>
     <dd>
-      <b>{now}</b>
-      {other !== null && ` → ${other}`}
+      {values.map(
+        (value, i) =>
+          value !== null && (
+            <span key={i}>
+              {i > 0 && ' → '}
+              {i === bold ? <b>{value}</b> : value}
+            </span>
+          ),
+      )}
     </dd>
   </div>
 );

@@ -8,6 +8,7 @@ import { Picture } from '../heatmap/heatmap.jsx';
 import { WriteOn } from '../prompt/continueText.jsx';
 import { isOpen } from '../train/settings.js';
 import { EditText } from './editText.jsx';
+import { EXAMPLE, offersExample } from './example.js';
 import { MeanLine } from './meanLine.jsx';
 import { Strip } from './strip.jsx';
 import { textsIn } from './textState.js';
@@ -41,7 +42,10 @@ export function Text({ width, height, most, compact = false, free = false }) {
       ) : asTable ? (
         <TextTable measured={measured} />
       ) : (
-        <Strip measured={measured} box={box} onKey={keys.onKey} width={width} />
+        <>
+          <Strip measured={measured} box={box} onKey={keys.onKey} width={width} />
+          <ShortText measured={measured} />
+        </>
       )}
       <div class="text-choices">
         <button type="button" class="word" onClick={() => setEditing(!editing)}>
@@ -55,6 +59,23 @@ export function Text({ width, height, most, compact = false, free = false }) {
       </div>
       {measured && !editing && !asTable && <MeanLine measured={measured} box={box} width={width} />}
     </section>
+  );
+}
+
+/** Offers a longer passage if the text is short. @param {{ measured: Measured }} props */
+function ShortText({ measured }) {
+  const session = useSession();
+  const own = textsIn(session);
+  const about = session.about.value;
+  if (!about || !offersExample({ T: measured.pieces.length, context: about.context, words: about.words === true }))
+    return null;
+  return (
+    <p class="short-text">
+      {own.short}{' '}
+      <button type="button" class="word" onClick={() => session.update({ text: EXAMPLE, cell: null })}>
+        {own.longer}
+      </button>
+    </p>
   );
 }
 

@@ -1,51 +1,62 @@
 // The view before there are two sentences: a list of questions, from which the visitor chooses one.
 
 import { useSession } from '../../ui/context.js';
+import { Example } from './example.jsx';
 import { OWN, TASKS } from './settings.js';
 import { beginOwn, showPair, textsIn } from './traceState.js';
 
 /** @import { TaskName } from './tasks.js' */
 
-/** @param {{ setWriting: (what: 'upper') => void }} props */
-export function Begin({ setWriting }) {
+/**
+ * @param {{ setWriting: (what: 'upper') => void, wide: boolean }} props wide: true if an example fits next to the list
+ */
+export function Begin({ setWriting, wide }) {
   const session = useSession();
   const own = textsIn(session);
   const tasks = session.traceTasks.value?.tasks ?? [];
+  const pairsOf = (/** @type {TaskName} */ name) => tasks.find((task) => task.name === name)?.pairs ?? [];
+  // Tasks that fit the model come first.
+  const inOrder = [...TASKS].sort((a, b) => Number(pairsOf(b).length > 0) - Number(pairsOf(a).length > 0));
+  const [first] = inOrder;
+  const [pair] = pairsOf(first);
   return (
-    <div class="trace-begin">
-      <h2>{own.begin}</h2>
-      {own.beginAbout.map((line) => (
-        <p key={line}>{line}</p>
-      ))}
-      <ul>
-        {TASKS.map((name) => {
-          const pairs = tasks.find((task) => task.name === name)?.pairs ?? [];
-          return (
-            <li key={name}>
-              <button
-                type="button"
-                disabled={pairs.length === 0}
-                onClick={() => showPair(session, name, pairs, 0)}
-                data-task={name}
-              >
-                <TaskName name={name} pairs={pairs.length} known={tasks.length > 0} />
-              </button>
-            </li>
-          );
-        })}
-        <li>
-          <button
-            type="button"
-            data-task={OWN}
-            onClick={() => {
-              beginOwn(session);
-              setWriting('upper');
-            }}
-          >
-            <span class="question">{own.tasks.own[0]}</span>
-          </button>
-        </li>
-      </ul>
+    <div class={`trace-begin ${wide && pair ? 'with-example' : ''}`}>
+      <div>
+        <h2>{own.begin}</h2>
+        {own.beginAbout.map((line) => (
+          <p key={line}>{line}</p>
+        ))}
+        <ul>
+          {inOrder.map((name) => {
+            const pairs = pairsOf(name);
+            return (
+              <li key={name}>
+                <button
+                  type="button"
+                  disabled={pairs.length === 0}
+                  onClick={() => showPair(session, name, pairs, 0)}
+                  data-task={name}
+                >
+                  <TaskName name={name} pairs={pairs.length} known={tasks.length > 0} />
+                </button>
+              </li>
+            );
+          })}
+          <li>
+            <button
+              type="button"
+              data-task={OWN}
+              onClick={() => {
+                beginOwn(session);
+                setWriting('upper');
+              }}
+            >
+              <span class="question">{own.tasks.own[0]}</span>
+            </button>
+          </li>
+        </ul>
+      </div>
+      {wide && pair && <Example pair={pair} measure={() => showPair(session, first, pairsOf(first), 0)} />}
     </div>
   );
 }

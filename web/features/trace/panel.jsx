@@ -11,7 +11,7 @@ import { isOpen } from '../train/settings.js';
 import { canShow } from '../viewRules.js';
 import { ExportMenu } from './exportMenu.jsx';
 import { keyOf, ROWS } from './places.js';
-import { cellAt, headsOf, NOISE, shareText, stretchesOf } from './shares.js';
+import { cellAt, headsOf, movesOf, NOISE, shareText, stretchesOf } from './shares.js';
 import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } from './traceState.js';
 
 /** @import { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.js' */
@@ -128,7 +128,6 @@ function Guesses({ trace: { answers, lower }, cell }) {
   const own = textsIn(session);
   const { percent } = session.words.value;
   const list = answers.map((word, i) => ({ word, now: [cell.a, cell.b][i], before: lower.both[i] }));
-  const most = Math.max(...list.flatMap(({ now, before }) => [now, before]), 0.01);
   return (
     <div class="trace-guesses">
       <h3>{own.next}</h3>
@@ -136,7 +135,7 @@ function Guesses({ trace: { answers, lower }, cell }) {
         {list.map(({ word, now, before }) => (
           <li key={word}>
             <span class="token">{word}</span>
-            <Track now={now} before={before} most={most} />
+            <Track now={now} before={before} />
             <b>{percent(now)}</b>
           </li>
         ))}
@@ -226,7 +225,16 @@ function Summary({ trace, soFar }) {
   const known = trace.cells.stream?.share.some((share) => !Number.isNaN(share) && share !== 0);
   if (!known) return null;
   const last = stretches.length - 1;
-  if (last < 0) return soFar ? null : <p class="trace-summary">{own.nowhere}</p>;
+  const moves = movesOf(trace);
+  if (last < 0)
+    return soFar ? null : (
+      <p class="trace-summary">
+        {own.nowhere}
+        {moves.map((move) => (
+          <Move key={move.place} trace={trace} move={move} />
+        ))}
+      </p>
+    );
   const nameOf = (/** @type {{ place: number, from: number, to: number }} */ { from, to }, /** @type {number} */ i) => {
     if (from === 0 && to === trace.layers - 1) return own.everywhere;
     if (i === 0 && from === 0) return own.upTo(to);
@@ -247,7 +255,27 @@ function Summary({ trace, soFar }) {
         );
       })}
       {own.period}
+      {moves.map((move) => (
+        <Move key={move.place} trace={trace} move={move} />
+      ))}
     </p>
+  );
+}
+
+/**
+ * Says which head carries the answer to which token.
+ * @param {{ trace: Trace, move: ReturnType<typeof movesOf>[number] }} props
+ */
+function Move({ trace, move: { layer, place, head } }) {
+  const own = textsIn(useSession());
+  const [before, after] = own.carries(layer, head);
+  return (
+    <span>
+      {' '}
+      {before}
+      <i lang="en">{trace.lower.pieces[place].name}</i>
+      {after}
+    </span>
   );
 }
 

@@ -1,7 +1,8 @@
 // The two sentences as the header of the grid. Each column has one token, and the answer of each run is on the right.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
+import { useSize } from '../../ui/useSize.js';
 import { differsIn } from './alignWords.js';
 import { MAX_COLUMNS } from './traceLayout.js';
 import { textsIn, writeSentence } from './traceState.js';
@@ -113,6 +114,8 @@ function Tokens({ side, trace, narrow }) {
   const bare = columns.slice(0, first).map((column) => pieces[indexOf(column)]);
   const others = columns.slice(first);
   const dense = others.length > MAX_COLUMNS;
+  const area = useRef(/** @type {HTMLSpanElement | null} */ (null));
+  useFittedWords(area, pieces, narrow || dense);
   const tokens = others.map((column, i) => {
     const piece = pieces[indexOf(column)];
     return (
@@ -130,11 +133,33 @@ function Tokens({ side, trace, narrow }) {
       <span class="bare-tokens">
         <span>{bare.map(({ space, text }) => space + text).join('')}</span>
       </span>
-      <span class={`tokens ${dense ? 'dense' : ''}`} style={{ '--count': others.length }}>
+      <span class={`tokens ${dense ? 'dense' : ''}`} style={{ '--count': others.length }} ref={area}>
         {tokens}
       </span>
     </>
   );
+}
+
+/** The least letters of a word that does not fit into its column, in CSS pixels. */
+const LEAST = 10;
+
+/**
+ * Writes words that are wider than their column in smaller letters.
+ * @param {import('preact').RefObject<HTMLSpanElement | null>} area
+ * @param {unknown} pieces tokens of the sentence
+ * @param {boolean} isFree true if words may be wider than their column
+ */
+function useFittedWords(area, pieces, isFree) {
+  const { width } = useSize(area);
+  useLayoutEffect(() => {
+    for (const one of area.current?.children ?? []) {
+      const word = /** @type {HTMLElement} */ (one);
+      word.style.fontSize = '';
+      if (isFree || word.scrollWidth <= word.clientWidth) continue;
+      const size = Number.parseFloat(getComputedStyle(word).fontSize);
+      word.style.fontSize = `${Math.max(Math.floor((size * word.clientWidth) / word.scrollWidth), LEAST)}px`;
+    }
+  }, [width, pieces, isFree]);
 }
 
 /** The two answers of a run, the more probable one first. @param {{ side: Side, trace: Trace }} props */

@@ -72,6 +72,27 @@ export function stretchesOf(trace) {
 }
 
 /**
+ * Returns where heads carry the answer to another token: the layers in which the heads at one token return over half of
+ * the answer, although the residual stream at this token did not have it before. head: the head of the layer that alone
+ * returns over half, null if there is none. Only the first such layer of each token counts.
+ * @param {Trace} trace
+ * @returns {{ layer: number, place: number, head: number | null }[]}
+ */
+export function movesOf(trace) {
+  /** @type {{ layer: number, place: number, head: number | null }[]} */
+  const moves = [];
+  const shareAt = (/** @type {GridPlace} */ place) => cellAt(trace, place)?.share ?? 0;
+  for (let layer = 0; layer < trace.layers; layer++)
+    trace.lower.pieces.forEach((_, place) => {
+      const isNew = !moves.some((move) => move.place === place) && !(shareAt({ part: 'stream', layer, place }) > 0.5);
+      if (!isNew || !(shareAt({ part: 'heads', layer, place }) > 0.5)) return;
+      const [first] = headsOf(trace, layer);
+      moves.push({ layer, place, head: first && first.share > 0.5 ? first.head : null });
+    });
+  return moves;
+}
+
+/**
  * Returns the next place in the direction of an arrow key.
  * @param {GridPlace} at
  * @param {string} key name of a key of the keyboard

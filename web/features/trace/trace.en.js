@@ -15,7 +15,7 @@ export const texts = {
   begin: 'Where does the answer change?',
   beginAbout: [
     'Two sentences differ in one word, and get different answers.',
-    'One place of the model after another takes over what it holds in the upper sentence. Its colour shows how much of the upper answer returns.',
+    'Each place in turn is given its value from the upper sentence. The colour shows how far the answer moves towards the upper one.',
   ],
   tasks: {
     indirect: ['Who gets the bag?', 'indirect object', 'When John and Mary …, John gave the bag to', 'Mary'],
@@ -121,20 +121,27 @@ export const texts = {
   alone: 'each alone',
   others: (/** @type {number} */ n) => count(n, 'other'),
   notSum: (/** @type {string} */ share) => `Alone they need not add up to ${share}.`,
-  upTo: (/** @type {number} */ layer) => `Up to layer ${layer} the answer is at `,
+  // Which head carries the answer to a token; null for the heads of the layer together.
+  carries: (/** @type {number} */ layer, /** @type {number | null} */ head) => [
+    head === null
+      ? `In layer ${layer}, the heads carry it to `
+      : `In layer ${layer}, head ${layer}.${head} carries it to `,
+    '.',
+  ],
+  upTo: (/** @type {number} */ layer) => `Up to the input of layer ${layer} the answer is at `,
   // first: true if this part begins the sentence
   within: (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ first) =>
-    `${a === b ? `in layer ${a}` : `in layers ${a} to ${b}`}${first ? ' the answer is' : ''} at `,
+    `${a === b ? `into layer ${a}` : `into layers ${a} to ${b}`}${first ? ' the answer is' : ''} at `,
   from: (/** @type {number} */ layer, /** @type {boolean} */ first) =>
-    `from layer ${layer}${first ? ' the answer is' : ''} at `,
+    `from the input of layer ${layer}${first ? ' the answer is' : ''} at `,
   comma: ', ',
   period: '.',
-  everywhere: 'In every layer the answer is at ',
+  everywhere: 'At the input of every layer the answer is at ',
   nowhere: 'No single token has over half of the answer.',
   soFar: 'So far: ',
   measuring: 'Measuring',
   measuringAbout:
-    'One place after another takes over what it held in the upper sentence. The colour shows how much of the answer comes with it.',
+    'Each place in turn is given its value from the upper sentence. The colour shows how far the answer moves towards the upper one.',
   partDone: (/** @type {number} */ n, /** @type {number} */ all) =>
     n === all ? `done, ${all} of ${all}` : n === 0 ? 'later' : `${n} of ${all}`,
   canPoint: 'Every cell that is there can be pointed at, chosen and opened.',
@@ -142,6 +149,13 @@ export const texts = {
   point: 'Point at a cell to see what returns there. A click patches it.',
   open: 'Open the instrument here',
   openCircuit: 'Which lines carry it? Circuit',
+  example: 'What a result looks like',
+  exampleAbout:
+    'Drawn, not measured. Layers go upward, a column is a token. Dark: with its value from the upper sentence, this place gives the upper answer.',
+  exampleLow: 'lower layers: the answer is still at the word that differs',
+  exampleMoved: 'a head carries it to the last word',
+  exampleHigh: 'upper layers: the last word has it',
+  measure1: 'Measure this pair',
   export: 'Export',
   csv: 'Numbers, CSV',
   svg: 'Picture, SVG',

@@ -23,6 +23,8 @@ export { default as styles } from './trace.css';
 
 /** In a narrower view the grid shows one part of each layer at a time. */
 const NARROW = 560;
+/** In a view of this width there is an example next to the list of questions. */
+const WIDE = 640;
 
 /** @param {ViewProps} props */
 export function Trace({ width, height, most, compact = false, free = false }) {
@@ -60,7 +62,7 @@ export function Trace({ width, height, most, compact = false, free = false }) {
           )}
         </>
       ) : (
-        <Begin setWriting={setWriting} />
+        <Begin setWriting={setWriting} wide={width >= WIDE} />
       )}
     </section>
   );

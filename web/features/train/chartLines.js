@@ -28,12 +28,12 @@ export function valueAt(marks, step) {
   return found;
 }
 
-/** Minimum score of a head that counts as having a role. */
-const FORMED = 0.3;
+/** Minimum score of a head that counts as having a role. The names under the thumbnails need as much. */
+const FORMED = 0.5;
 
 /**
- * Returns the heads of the third chart: for each watched role the two best heads that have it, or the best head if none
- * has it yet.
+ * Returns the heads of the third chart: for each watched role all heads that have it, the best ones first, or the best
+ * head if none has it yet.
  * @param {Curves} curves
  * @param {string[]} watch
  * @returns {{ name: string, score: string, layer: number, head: number, marks: Mark[] }[]}
@@ -48,20 +48,33 @@ export function watched({ scores }, watch) {
     .filter(({ score }) => watch.includes(score));
   return watch.flatMap((kind) => {
     const best = all.filter(({ score }) => score === kind).sort((a, b) => b.last - a.last);
-    const formed = best.filter(({ last }) => last >= FORMED).slice(0, 2);
+    const formed = best.filter(({ last }) => last >= FORMED);
     return formed.length > 0 ? formed : best.slice(0, 1);
   });
 }
 
 /**
- * Returns the step at which a head first reached 0.5 in the last of the watched scores; null if none has.
+ * Returns the lines that get a name if there is room for only some names: of each role the best ones.
+ * @template {{ score: string }} Line
+ * @param {Line[]} lines in descending order for each role
+ * @param {number} room maximum number of names
+ * @returns {Line[]} in the order of `lines`
+ */
+export function namedLines(lines, room) {
+  const rank = (/** @type {Line} */ line) => lines.filter(({ score }) => score === line.score).indexOf(line);
+  const kept = lines.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(room, 1));
+  return lines.filter((line) => kept.includes(line));
+}
+
+/**
+ * Returns the step at which a head first had the last of the watched roles; null if none has.
  * @param {Curves} curves @param {string[]} watch
  */
 export function formedAt(curves, watch) {
   const kind = watch[watch.length - 1];
   const steps = Object.entries(curves.scores)
     .filter(([name]) => name.startsWith(`${kind} `))
-    .flatMap(([, marks]) => marks.find(([, x]) => x >= 0.5)?.[0] ?? []);
+    .flatMap(([, marks]) => marks.find(([, x]) => x >= FORMED)?.[0] ?? []);
   return steps.length > 0 ? Math.min(...steps) : null;
 }
 

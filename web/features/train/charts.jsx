@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.js';
 import { px } from '../../ui/px.js';
 import { useSize } from '../../ui/useSize.js';
-import { parted, smoothed, valueAt, watched } from './chartLines.js';
+import { namedLines, parted, smoothed, valueAt, watched } from './chartLines.js';
 import { useTrainTexts } from './texts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -102,19 +102,30 @@ export function HeadsChart({ curves, watch, step, end }) {
   const { area, width, whole, height } = useFrame(NAMES);
   const { layer, head } = session.state.value;
   const lines = watched(curves, watch);
+  /** @typedef {typeof lines[number]} Line */
   const x = (/** @type {number} */ at) => (width * Math.min(at, end)) / end;
   const y = (/** @type {number} */ value) => yOf(height, Math.min(Math.max(value, 0), 1));
-  const ends = lines.map(({ marks }) => valueAt(until(marks, step), step) ?? 0);
-  const places = parted(ends.map(y), LINE, height - LINE / 2);
+  const endOf = (/** @type {Line} */ { marks }) => valueAt(until(marks, step), step) ?? 0;
+  const named = namedLines(lines, Math.floor(height / LINE));
+  const places = parted(
+    named.map((line) => y(endOf(line))),
+    LINE,
+    height - LINE / 2,
+  );
+  const unnamed = lines.length - named.length;
+  // Before training the explanation has the room of the names, and no head has a role yet.
+  const waits = height >= ROOMY && lines.every(({ marks }) => marks.length < 2);
   const main = watch[watch.length - 1];
-  /** @typedef {typeof lines[number]} Line */
   const nameOf = (/** @type {Line} */ line) =>
     `${words.roleNames[/** @type {keyof typeof words.roleNames} */ (line.score)]} ${line.layer}.${line.head}`;
-  const spoken = lines.map((line, i) => `${nameOf(line)}: ${ends[i].toFixed(2)}`).join(', ');
+  const spoken = lines.map((line) => `${nameOf(line)}: ${endOf(line).toFixed(2)}`).join(', ');
   const isChosen = (/** @type {Line} */ line) => line.layer === layer && line.head === head;
   return (
     <figure class="chart" title={texts.headsAbout}>
-      <figcaption>{texts.headsDo}</figcaption>
+      <figcaption>
+        {texts.headsDo}
+        {unnamed > 0 && <small> {texts.moreHeads(unnamed)}</small>}
+      </figcaption>
       <div class="plot" ref={area}>
         {height > 0 && (
           <svg width={whole} height={height} role="img" aria-label={`${texts.headsDo}: ${spoken}`}>
@@ -129,9 +140,10 @@ export function HeadsChart({ curves, watch, step, end }) {
             <path class="now" d={`M${Math.round(x(step)) + 0.5} 0V${height}`} />
           </svg>
         )}
-        {lines.every(({ marks }) => marks.length < 2) && height >= ROOMY && <Waiting>{texts.headsAbout}</Waiting>}
+        {waits && <Waiting>{texts.headsAbout}</Waiting>}
         {height > 0 &&
-          lines.map((line, i) => (
+          !waits &&
+          named.map((line, i) => (
             <button
               key={line.name}
               type="button"

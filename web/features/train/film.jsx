@@ -14,6 +14,8 @@ import { useTrainTexts } from './texts.js';
 
 /** The distance, as a share of the slider, within which two labels would overlap: on a phone, and on other screens. */
 const OVERLAP = { phone: 0.36, other: 0.14 };
+/** The same distance between the label of step 0, which is at the left edge, and that of the current step. */
+const OVERLAP_AT_0 = { phone: 0.28, other: 0.12 };
 
 /** The attention of the chosen head during training. A slider below goes to a step. @param {{ kind: string }} props */
 export function Film({ kind }) {
@@ -25,14 +27,15 @@ export function Film({ kind }) {
   const steps = now?.steps ?? 0;
   const step = now?.at ?? steps;
   const formed = formedAt(curves.value, watch.value);
-  const overlap = kind === 'phone' ? OVERLAP.phone : OVERLAP.other;
+  const size = kind === 'phone' ? 'phone' : 'other';
+  const overlap = OVERLAP[size];
   const position = (100 * step) / end;
   return (
     <section class="film" aria-label={texts.film}>
       <Frames frames={film.value} end={end} steps={steps} />
       <Time frames={film.value} end={end} steps={steps} step={step} />
       <p class="marks">
-        {position > 9 && <span>{texts.step(0)}</span>}
+        {step / end > OVERLAP_AT_0[size] && <span>{texts.step(0)}</span>}
         {formed !== null && formed <= steps && (
           <span
             class={`formed ${Math.abs(formed - step) / end < overlap ? 'hidden' : ''}`}

@@ -35,7 +35,7 @@ export function Probe() {
             );
           })}
       </p>
-      <p class="note">
+      <p class="note stays">
         {!isLearned && `${texts.never} `}
         <b class="value">{texts.underlined}</b>
         {texts.guessed}

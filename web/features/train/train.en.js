@@ -1,5 +1,7 @@
 // The texts of training, in English. texts/en.js has those of the header.
 
+import { fineShareText } from '../../texts/numbers.js';
+
 export const texts = {
   task: 'Task',
   another: 'another task',
@@ -34,7 +36,7 @@ export const texts = {
   changed: 'What changed',
   before: 'before',
   learnedToken: 'a token that it learns',
-  heldOutToken: 'a token of the unseen end',
+  heldOutToken: 'a token of the held-out part',
   bits: (/** @type {number} */ before, /** @type {number} */ now) => `${before.toFixed(1)} → ${now.toFixed(1)} bits`,
   headsChanged: 'All heads, by how differently they look at this sentence: 0 the same, 1 nothing in common.',
   byLayer: 'Heads by layer. Arrow keys go to the next head',
@@ -42,13 +44,13 @@ export const texts = {
   headChanged: (/** @type {string} */ head, /** @type {number} */ x) => `${head}: ${x.toFixed(2)}`,
   mostChanged: 'Most changed',
   tokensChanged: 'Probability of the words above',
-  tooShort: 'Too short to hold out its end.',
+  tooShort: 'Too short to hold a part out for testing.',
   onText: 'on the text',
   partOfText: 'The beginning of the text',
   progress: 'Progress',
   untrained: 'Not trained yet',
-  percent: (/** @type {number} */ x) => `${(100 * x).toFixed(1)}%`,
-  right: (/** @type {number} */ x) => `${(100 * x).toFixed(1)}% right`,
+  percent: fineShareText,
+  right: (/** @type {number} */ x) => `${fineShareText(x)} right`,
   onUnseen: 'on sequences it was not trained on',
   onUnseenShort: 'on unseen sequences',
   loss: 'Loss',
@@ -57,14 +59,16 @@ export const texts = {
   rightUnseen: 'Correct on new sequences',
   rightAbout: 'The share of right guesses on sequences it was not trained on',
   headsDo: 'Roles of the heads',
-  headsAbout: 'The mean weight on the tokens of a role. The best head of each role, as layer.head',
-  older: 'thin line: previous run',
+  headsAbout: 'The mean weight on the tokens of a role, for the heads that have it, as layer.head',
+  moreHeads: (/** @type {number} */ n) => `and ${n} more`,
+  older: 'thin line: previous run of this task',
   film: 'Attention of this head, step by step',
   step: (/** @type {number} */ step) => `step ${step}`,
   stepOf: (/** @type {number} */ step, /** @type {number} */ end) => `step ${step} of ${end}`,
   formed: (/** @type {number} */ step, /** @type {string | undefined} */ kind) =>
     `${step}: ${kind === 'induction' ? 'induction forms' : kind === 'previous' ? 'it looks one back' : 'it finds the answer'}`,
   controls: 'Training',
+  settings: 'settings',
   play: 'Train',
   pause: 'Pause',
   speed: 'Speed',

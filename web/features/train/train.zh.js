@@ -1,5 +1,7 @@
 // The texts of training, in Chinese.
 
+import { fineShareText } from '../../texts/numbers.js';
+
 /** @type {typeof import('./train.en.js').texts} */
 export const texts = {
   task: '任务',
@@ -35,7 +37,7 @@ export const texts = {
   changed: '变了什么',
   before: '之前',
   learnedToken: '学习部分的一个词元',
-  heldOutToken: '未见过的结尾的一个词元',
+  heldOutToken: '留作检验部分的一个词元',
   bits: (before, now) => `${before.toFixed(1)} → ${now.toFixed(1)} 比特`,
   headsChanged: '所有的头，按它们看这句话的差别：0 相同，1 毫无共同之处。',
   byLayer: '各层的头。方向键移到下一个头',
@@ -43,13 +45,13 @@ export const texts = {
   headChanged: (head, x) => `${head}：${x.toFixed(2)}`,
   mostChanged: '变化最大',
   tokensChanged: '上面各词的概率',
-  tooShort: '太短，留不出结尾。',
+  tooShort: '太短，留不出一部分作检验。',
   onText: '在这段文本上',
   partOfText: '文本的开头',
   progress: '训练进度',
   untrained: '还没有训练',
-  percent: (x) => `${(100 * x).toFixed(1)}%`,
-  right: (x) => `${(100 * x).toFixed(1)}% 正确`,
+  percent: fineShareText,
+  right: (x) => `${fineShareText(x)} 正确`,
   onUnseen: '在从未学过的序列上',
   onUnseenShort: '在未见过的序列上',
   loss: '损失',
@@ -58,14 +60,16 @@ export const texts = {
   rightUnseen: '新序列上的正确率',
   rightAbout: '在从未学过的序列上，猜对了多少',
   headsDo: '各个头在做什么',
-  headsAbout: '头对其角色所关心的词元看了多少。每种角色最好的头，记作 层.头',
-  older: '细线：上一次训练',
+  headsAbout: '各种角色的头对其角色所关心的词元看了多少，记作 层.头',
+  moreHeads: (n) => `另有 ${n} 个`,
+  older: '细线：同一任务的上一次训练',
   film: '这个头一步步看过什么',
   step: (step) => `第 ${step} 步`,
   stepOf: (step, end) => `第 ${step} 步，共 ${end} 步`,
   formed: (step, kind) =>
     `${step}：${kind === 'induction' ? '归纳形成' : kind === 'previous' ? '开始回看一步' : '找到了答案'}`,
   controls: '训练',
+  settings: '设置',
   play: '训练',
   pause: '暂停',
   speed: '速度',

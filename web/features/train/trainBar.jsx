@@ -40,7 +40,7 @@ export function TrainBar({ kind }) {
 
 function PhoneControls() {
   return (
-    <More>
+    <More name={useTrainTexts().settings}>
       <Lesson compact />
       <p>
         <OneStep /> <StartOver /> <Save />
@@ -53,6 +53,7 @@ function PhoneControls() {
 
 /** @param {{ narrow: boolean }} props narrow: true if the less common controls are in a menu */
 function Controls({ narrow }) {
+  const texts = useTrainTexts();
   return (
     <>
       <span class="group in-wide">
@@ -60,7 +61,7 @@ function Controls({ narrow }) {
       </span>
       <Rate />
       {narrow ? (
-        <More>
+        <More name={texts.settings}>
           <span class="group in-narrow">
             <OneStep /> <StartOver />
           </span>
@@ -77,9 +78,17 @@ function Play() {
   const session = useSession();
   const texts = useTrainTexts();
   const { training } = session;
-  const playing = training.progress.value?.playing || training.replaying.value;
+  const now = training.progress.value;
+  const playing = now?.playing || training.replaying.value;
+  // Before the first step the button has a name, because nothing else on the page says how to begin.
+  const begins = now !== null && now.steps === 0 && !playing;
   return (
-    <button type="button" class="play" aria-label={playing ? texts.pause : texts.play} onClick={training.play}>
+    <button
+      type="button"
+      class={`play ${begins ? 'begins' : ''}`}
+      aria-label={playing ? texts.pause : texts.play}
+      onClick={training.play}
+    >
       <svg viewBox="0 0 20 20" aria-hidden="true">
         {playing ? (
           <path d="M6.600 5.500v9M13.400 5.500v9" />
@@ -87,6 +96,7 @@ function Play() {
           <path class="full" d="M7 4.500l8.500 5.500L7 15.500z" />
         )}
       </svg>
+      {begins && <span aria-hidden="true">{texts.play}</span>}
     </button>
   );
 }

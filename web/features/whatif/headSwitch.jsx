@@ -19,8 +19,10 @@ export function Switch({ name, on, turn, ...more }) {
 export function HeadSwitch() {
   const session = useSession();
   const words = session.words.value;
-  const { head, scale } = session.state.value;
-  const place = placeOfLayer(session);
+  const { scale } = session.state.value;
+  // The switch is next to the name of the shown head, also while the page waits for another one.
+  const { layer, head } = session.shownState.value;
+  const place = placeOfLayer(session, layer);
   const on = effective(scale, place, head, 1) !== 0;
   const point = (/** @type {boolean} */ is) => () => session.setSwitchHover(is);
   return (

@@ -1,15 +1,16 @@
-// The menu of actions on the current run: pin it, copy a link to it, save it, embed it, print it.
+// The menu of actions on the current run: copy a link to it, save it, embed it, print it.
 
-import { useState } from 'preact/hooks';
-import { runOf } from '../../store/runInput.js';
 import { isOfHub } from '../../store/state.js';
 import { useSession } from '../../ui/context.js';
 import { Menu } from '../../ui/menu.jsx';
+import { useClipboard } from '../../ui/useClipboard.js';
 import { isEmbeddable, snippetOf } from '../export/embedSnippet.js';
 
 /** @import { Session } from '../../store/session.js' */
 /** @import { Item } from '../../ui/menu.jsx' */
 
+/** The part after # of a link to the initial state. Without it, a new visitor would see the first visit instead. */
+const INSTRUMENT = 'panel=reading';
 /** Scales of a saved PNG besides the default of 2. */
 const PNG_SCALES = [1, 3, 4];
 
@@ -21,19 +22,13 @@ export function Share() {
   // A link contains no files, so a link to an opened model works only while that model is open. A link to a model of
   // the Hub contains its name.
   const here = !session.models.includes(state.model) && !isOfHub(state.model);
-  const pin = {
-    key: 'pin',
-    label: state.pinned ? words.unpin : words.pin,
-    about: words.pinAbout,
-    act: () => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) }),
-  };
   const link = {
     key: 'link',
     label: words.link,
     about: here ? words.linkHere : undefined,
     act: () =>
       put(
-        `${location.href.split('#')[0]}#${session.address()}`,
+        `${location.href.split('#')[0]}#${session.address() || INSTRUMENT}`,
         here ? words.copiedHere : words.copied,
         here ? words.linkHere : words.notCopied,
       ),
@@ -53,37 +48,28 @@ export function Share() {
         label={copied ?? words.share}
         name={words.share}
         items={[
-          ...(session.about.value?.kind === 'weights' ? [] : [pin]),
           // If the instrument is embedded there is no link, because the address belongs to the surrounding page.
           ...(session.embedded ? [] : [link]),
           ...(isEmbeddable(state) ? [embed] : []),
           ...(session.embedded ? [] : [print]),
           { key: 'save', label: words.save, isHeading: true },
-          ...exportItems(session),
+          ...(state.view === 'atlas' ? mapItems(session) : exportItems(session)),
         ]}
       />
     </span>
   );
 }
 
-/**
- * Returns the message about the last copy, for two seconds after it, and a function that copies a text.
- * @returns {[copied: string | null, put: (content: string, good: string, bad: string) => void]}
- */
-function useClipboard() {
-  const session = useSession();
-  const [copied, setCopied] = useState(/** @type {string | null} */ (null));
-  const put = async (/** @type {string} */ content, /** @type {string} */ good, /** @type {string} */ bad) => {
-    const done = await navigator.clipboard?.writeText(content).then(
-      () => true,
-      () => false,
-    );
-    const text = done ? good : bad;
-    setCopied(text);
-    session.announce(text);
-    setTimeout(() => setCopied(null), 2000);
-  };
-  return [copied, put];
+/** Returns the formats in which the map of the atlas is saved. @param {Session} session @returns {Item[]} */
+function mapItems(session) {
+  const map = session.atlas.map.value;
+  return Object.entries(session.words.value.mapExports)
+    .filter(([kind]) => kind !== 'headvis' || (map !== null && map.source !== 'folder'))
+    .map(([kind, label]) => ({
+      key: kind,
+      label,
+      act: () => import('../atlas/exportMap.js').then(({ saveMap }) => saveMap(/** @type {'csv'} */ (kind), session)),
+    }));
 }
 
 /** Returns the formats of an export, some of which have variants. @param {Session} session @returns {Item[]} */

@@ -3,7 +3,7 @@
 import { isChanged, runOf, UNCHANGED } from '../../store/runInput.js';
 import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
-import { Opens } from '../../ui/popover.jsx';
+import { Opens, Unfolds } from '../../ui/popover.jsx';
 import { placesIn } from '../trace/places.js';
 import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
 import { Share } from './share.jsx';
@@ -26,6 +26,8 @@ export function WhatIf({ kind }) {
   const flow = state.view === 'flow' && !circuit;
   const isCut = circuit && (state.circuit?.cut.length ?? 0) > 0;
   const phone = kind === 'phone';
+  // A narrow line has no room for the buttons that the menu has too.
+  const isNarrow = phone || kind === 'tablet';
   const isPatched = placesIn(state.patch).length > 0;
   return (
     <section class="whatif" aria-label={words.whatIf}>
@@ -33,37 +35,48 @@ export function WhatIf({ kind }) {
       {isPatched && <Patched />}
       {circuit && <CutLine kind={kind} />}
       {!(phone && (isPatched || isCut)) && <Temperature />}
-      {flow && !phone && <Threshold />}
-      <Changes>{flow && phone && <Threshold />}</Changes>
-      {!phone && isChanged(runOf(state)) && <Reset />}
+      {flow && !isNarrow && <Threshold />}
+      <Changes pins={isNarrow}>{flow && isNarrow && <Threshold />}</Changes>
+      {!isNarrow && isChanged(runOf(state)) && <Reset />}
+      {!isNarrow && <Pin />}
       <Share />
     </section>
   );
 }
 
-/** A menu of the less common changes. @param {{ children: import('preact').ComponentChildren }} props */
-function Changes({ children }) {
+/**
+ * A menu of the less common changes.
+ * @param {{ pins: boolean, children: import('preact').ComponentChildren }} props
+ */
+function Changes({ pins, children }) {
   const session = useSession();
   const words = session.words.value;
   const state = session.state.value;
-  const label = (
-    <span class="under">
-      {words.moreChanges}
-      <svg class="chevron" viewBox="0 0 10 6" aria-hidden="true">
-        <path d="M1 1l4 4 4-4" />
-      </svg>
-    </span>
-  );
   return (
-    <Opens around="changes" sign={label} name={words.changes} look="opens">
+    <Opens around="changes" sign={<Unfolds name={words.changes} />} name={words.changes} look="opens">
       <div class="list up settings" role="group" aria-label={words.changes}>
         <HeadScale />
         {state.pinned && session.about.value?.kind !== 'layer' && <PatchMenu />}
         <MaskMenu />
         {children}
+        {pins && <Pin />}
         <Reset />
       </div>
     </Opens>
+  );
+}
+
+/** Pins the current run, with which later runs are compared, or unpins the pinned one. */
+function Pin() {
+  const session = useSession();
+  const words = session.words.value;
+  const state = session.state.value;
+  if (session.about.value?.kind === 'weights') return null;
+  const turn = () => session.update(state.pinned ? { pinned: null, patch: {} } : { pinned: runOf(state) });
+  return (
+    <button type="button" class="word pin" title={words.pinAbout} onClick={turn}>
+      {state.pinned ? words.unpin : words.pin}
+    </button>
   );
 }
 
@@ -84,6 +97,7 @@ function Unchangeable({ about }) {
   return (
     <section class="whatif" aria-label={words.whatIf}>
       <span class="reason">{about.folder ? words.open.folderNothing : words.open.nothingToAsk}</span>
+      <Pin />
       <Share />
     </section>
   );

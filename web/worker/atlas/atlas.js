@@ -81,12 +81,15 @@ export class Atlas {
   async stored({ state, estimate = false }, reply) {
     const opened = await this.#worker.sourceOf(state, reply);
     if ('headvis' in opened) return reply.send('atlasMap', { map: headvisMap(opened, state.model) });
-    const source = transformerOf(opened);
+    // Heads without a model cannot be scanned, so there are neither maps nor an estimate.
+    if (!('model' in opened)) return;
+    const source = opened;
     const key = await this.#database.newest(fingerprintOf(source)).catch(() => undefined);
     const known = key && (await this.#find(key, source));
     if (known) return reply.send('atlasMap', { map: known.map });
     if (!estimate || reply.isCancelled()) return;
-    reply.send('atlasEstimate', await timeOfPassage(source, await readDemoPassages(this.#worker)));
+    const time = await timeOfPassage(source, await readDemoPassages(this.#worker));
+    if (time) reply.send('atlasEstimate', time);
   }
 
   /** @param {'pause' | 'continue' | 'stop'} action */
@@ -121,10 +124,12 @@ export class Atlas {
 
   /** @param {RequestOf<'saveHeadvis'>} request @param {Reply} reply */
   async save({ state, key, title }, reply) {
-    const scanned = await this.#find(key, await this.#sourceOf(state, reply));
-    if (!scanned) return;
+    const source = await this.#sourceOf(state, reply);
+    const scanned = await this.#find(key, source);
+    const named = scanned && (await this.#worker.roles.of(await this.#worker.core(), source, reply));
+    if (!named) return;
     const { headvisArchive } = await import('./headvisArchive.js');
-    const bytes = await headvisArchive(scanned, title);
+    const bytes = await headvisArchive(scanned, title, named.roles ? named : null);
     reply.send('headvisFile', { bytes }, [/** @type {ArrayBuffer} */ (bytes.buffer)]);
   }
 

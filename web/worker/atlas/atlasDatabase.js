@@ -9,7 +9,7 @@
  * }[] }} HeadRecord
  */
 /** model: a fingerprint. @typedef {{ key: string, model: string, map: AtlasMap, ids: Int32Array[] }} ScanRecord */
-/** @typedef {ScanRecord & { at: number }} StoredScan */
+/** @typedef {ScanRecord & { at: number, form: number }} StoredScan */
 /** @typedef {{ layer: number, head: number, record: HeadRecord }} PlacedRecord */
 /**
  * @typedef {object} AtlasDatabase
@@ -20,6 +20,8 @@
  */
 
 const [NAME, SCANS, HEADS] = ['headlight-atlas', 'scans', 'heads'];
+/** The version of the form of the records. Scans in another form are measured again. */
+const FORM = 2;
 /** Maximum scans that are stored. Older scans are deleted. */
 const MAX_SCANS = 8;
 
@@ -39,6 +41,15 @@ function open(factory) {
     request.result.createObjectStore(HEADS);
   };
   return resultOf(request);
+}
+
+/**
+ * Returns true if a record has the form that this version of the page writes.
+ * @param {Partial<StoredScan> | undefined} record
+ */
+function isReadable(record) {
+  const { form, map, ids } = record ?? {};
+  return form === FORM && Boolean(map?.measures && map.means && map.chances) && Array.isArray(ids);
 }
 
 /** Returns the range of the record keys of all heads of a scan. @param {string} key */
@@ -81,7 +92,7 @@ export function createAtlasDatabase(factory = globalThis.indexedDB) {
       }
       // The scan is written last, so that no scan exists without all of its heads.
       if (count !== scan.map.layers * scan.map.heads) return;
-      await transact('readwrite', (scans) => scans.put({ ...scan, at: Date.now() }));
+      await transact('readwrite', (scans) => scans.put({ ...scan, form: FORM, at: Date.now() }));
       const old = (await all()).sort((a, b) => b.at - a.at).slice(MAX_SCANS);
       for (const { key } of old)
         await transact('readwrite', (scans, stored) => {
@@ -89,9 +100,12 @@ export function createAtlasDatabase(factory = globalThis.indexedDB) {
           return scans.delete(key);
         });
     },
-    get: (key) => transact('readonly', (scans) => scans.get(key)),
+    async get(key) {
+      const record = await transact('readonly', (scans) => scans.get(key));
+      return isReadable(record) ? record : undefined;
+    },
     async newest(model) {
-      const own = (await all()).filter((scan) => scan.model === model);
+      const own = (await all()).filter((scan) => scan.model === model && isReadable(scan));
       return own.sort((a, b) => b.at - a.at)[0]?.key;
     },
     head: (key, layer, head) => transact('readonly', (_, heads) => heads.get([key, layer, head])),

@@ -1,5 +1,6 @@
 // Measures the exact cost of switching one head off, by two runs for each passage: with the head and without it.
 
+import { predicts } from '../../../src/js/analysis/roleRules.js';
 import { rowOf } from '../run/predictions.js';
 import { forward } from '../run/runModel.js';
 
@@ -19,22 +20,6 @@ function surprises(values, ids) {
     const sum = row.reduce((all, x) => all + Math.exp(x - max), 0);
     return (max + Math.log(sum) - row[ids[t + 1]]) / Math.LN2;
   });
-}
-
-/**
- * Returns true if the rule of a role predicts that this key has the largest weight in row t.
- * @param {AtlasRole | null} role
- * @param {Int32Array} ids
- * @param {number} t
- * @param {number} key
- */
-export function follows(role, ids, t, key) {
-  if (t === 0) return false;
-  if (role === 'previous') return key === t - 1;
-  if (role === 'itself') return key === t;
-  if (role === 'first') return key === 0;
-  if (role === 'induction') return key > 0 && key <= t && ids[key - 1] === ids[t];
-  return role === 'duplicate' && key < t && ids[key] === ids[t];
 }
 
 /** Returns the strongest key of each row of a head. @param {Numbers} weights (1,H,T,T) @param {number} head */
@@ -69,7 +54,7 @@ export async function* measureCost(hl, source, passages, { layer, head, role }) 
       sum += all;
       tokens += cost.length;
       for (let t = 0; t < cost.length; t++)
-        if (follows(role, ids, t, keys[t])) {
+        if (role !== null && predicts(role, ids, t, keys[t])) {
           holding += cost[t];
           held++;
         }

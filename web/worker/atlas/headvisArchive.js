@@ -4,18 +4,22 @@ import { writeHeadvis } from '../../../src/js/analysis/headvis.js';
 import { writeZip } from '../../../src/js/io/zip.js';
 
 /** @import { HeadScan } from '../../../src/js/analysis/headScan.js' */
+/** @import { RoleNames } from '../../../src/js/analysis/headvisRoles.js' */
+/** @import { ByRole } from '../../store/atlasProtocol.js' */
+/** @import { NamedRoles } from '../../store/protocol.js' */
 /** @import { Scanned } from './atlas.js' */
 
 /**
  * @param {Scanned} scanned
  * @param {string} model the title of the model
+ * @param {NamedRoles | null} named the roles of the heads, which the page shows; null for those of the scan
  * @returns {Promise<Uint8Array>}
  */
-export async function headvisArchive({ map, nameOf, read }, model) {
-  const { layers, heads, measures, passages, longest, title } = map;
+export async function headvisArchive({ map, nameOf, read }, model, named) {
+  const { layers, heads, measures, means, chances, passages, longest, title } = map;
   const records = [];
   for (let i = 0; i < layers * heads; i++) records.push(await read(Math.floor(i / heads), i % heads));
-  const named = records.map((record) => {
+  const pages = records.map((record) => {
     if (!record) throw new Error('the pages of this map are no longer stored: scan again');
     const { samples, ...tables } = record;
     const sequences = samples.map(({ ids, ...sample }) => ({
@@ -29,16 +33,23 @@ export async function headvisArchive({ map, nameOf, read }, model) {
     data: Float32Array.from(values),
     shape: [layers, heads],
   });
+  const byRole = (/** @type {ByRole} */ all) =>
+    Object.fromEntries(Object.entries(all).map(([role, values]) => [role, numbers(values)]));
   const { first: _first, duplicate: _duplicate, ...metrics } = measures;
-  const intervals = Math.max(2, ...named.flatMap(({ sequences }) => sequences.map(({ interval }) => interval)));
+  const intervals = Math.max(2, ...pages.flatMap(({ sequences }) => sequences.map(({ interval }) => interval)));
   const scan = {
     metrics: Object.fromEntries(Object.entries(metrics).map(([name, values]) => [name, numbers(values)])),
     // The writer reads only the shapes of `maxima` and `edges`.
     maxima: { data: new Float32Array(0), shape: [passages, layers, heads] },
     edges: { data: new Float32Array(0), shape: [layers, heads, intervals - 1] },
     longest,
-    head: (/** @type {number} */ layer, /** @type {number} */ head) => named[layer * heads + head],
+    roles: { mean: byRole(means), chance: byRole(chances) },
+    head: (/** @type {number} */ layer, /** @type {number} */ head) => pages[layer * heads + head],
   };
-  const files = writeHeadvis(/** @type {HeadScan} */ (/** @type {unknown} */ (scan)), { model, dataset: title });
+  const files = writeHeadvis(/** @type {HeadScan} */ (/** @type {unknown} */ (scan)), {
+    model,
+    dataset: title,
+    ...(named && { roles: /** @type {RoleNames} */ ({ names: named.roles, weights: named.weights ?? [] }) }),
+  });
   return writeZip(Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`data/${name}`, bytes])));
 }

@@ -40,12 +40,14 @@ export async function encodePassages({ tokenizer, about, model }, texts, length,
 }
 
 /**
- * Measures the time of a run that captures the attention weights of all heads for one passage.
+ * Measures the time of a run that captures the attention weights of all heads for one passage. Returns null if the
+ * model's tokenizer reads no token of the passages.
  * @param {TransformerSource} source
  * @param {readonly string[]} texts
  */
 export async function timeOfPassage(source, texts) {
   const { ids } = await encodePassages(source, texts.slice(0, 1), TIMED, { checkCancelled: async () => false });
+  if (ids[0].length < 2) return null;
   const run = () => source.model.forward([Array.from(ids[0])], { capture: ['blocks.*.weights'], last: true }).dispose();
   const begun = performance.now();
   run();

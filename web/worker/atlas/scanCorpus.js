@@ -2,13 +2,12 @@
 
 import { scanHeads } from '../../../src/js/analysis/scanHeads.js';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.js';
-import { shareWithin } from '../../features/atlas/distanceBins.js';
-import { chanceOf, NEAR } from '../../features/atlas/usualRole.js';
 import { meanPictures } from './meanPictures.js';
 
+/** @import { Numbers } from '../../../src/js/analysis/arrays.js' */
 /** @import { HeadScan } from '../../../src/js/analysis/headScan.js' */
 /** @import { ScannedModel } from '../../../src/js/analysis/scanHeads.js' */
-/** @import { AtlasMap } from '../../store/atlasProtocol.js' */
+/** @import { AtlasMap, AtlasRole } from '../../store/atlasProtocol.js' */
 /** @import { TransformerSource } from '../sources/types.js' */
 /** @import { Scanned } from './atlas.js' */
 /** @import { HeadRecord } from './atlasDatabase.js' */
@@ -74,9 +73,8 @@ export function createControl(isCancelled) {
  * @returns {Promise<Scanned | null>} null if the scan was cancelled, or was stopped before the first passage was read
  */
 export async function runScan(source, { ids, truncated }, { key, title, control, onMap }) {
-  const { layers, heads, causal } = source.about;
+  const { layers, heads } = source.about;
   const nameOf = tokenNames({ tokenizer: source.tokenizer });
-  const chance = chanceOf(ids, causal);
   const pictures = layers * heads <= MAX_PICTURES ? meanPictures(source, ids) : undefined;
   let begun = performance.now();
   const latest = { scanned: /** @type {Scanned | null} */ (null) };
@@ -88,7 +86,7 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
       scan,
       { ids, nameOf },
       {
-        ...{ key, title, layers, heads, chance, pictures, truncated, state },
+        ...{ key, title, layers, heads, pictures, truncated, state },
         ...{ passages: ids.length, done, time: start - begun, source: 'scan' },
       },
     );
@@ -126,22 +124,19 @@ export async function runScan(source, { ids, truncated }, { key, title, control,
 /**
  * @param {HeadScan} scan
  * @param {Pick<Scanned, 'ids' | 'nameOf'>} corpus
- * @param {Omit<AtlasMap, 'measures' | 'holds' | 'near' | 'tokens' | 'skipped' | 'longest'>} about
+ * @param {Omit<AtlasMap, 'measures' | 'means' | 'chances' | 'tokens' | 'skipped' | 'longest'>} about
  * @returns {Scanned}
  */
 function scannedOf(scan, { ids, nameOf }, about) {
   const { metrics, roles, skipped, longest } = scan;
-  const { layers, heads } = about;
-  const near = Float32Array.from({ length: layers * heads }, (_, i) =>
-    shareWithin(scan.head(Math.floor(i / heads), i % heads).distances, NEAR),
-  );
+  const byRole = (/** @type {Record<AtlasRole, Numbers>} */ measures) =>
+    Object.fromEntries(Object.entries(measures).map(([role, { data }]) => [role, data]));
   const whole = ids.filter(({ length }) => length > 1);
   return {
     map: {
       ...about,
       skipped,
       longest,
-      near,
       tokens: whole.slice(0, about.done).reduce((sum, { length }) => sum + length, 0),
       measures: {
         selfAttention: metrics.selfAttention.data,
@@ -153,9 +148,8 @@ function scannedOf(scan, { ids, nameOf }, about) {
         first: roles.first.data,
         duplicate: roles.duplicate.data,
       },
-      holds: Object.fromEntries(
-        Object.entries(roles.holds).map(([name, { data }]) => [name === 'self' ? 'itself' : name, data]),
-      ),
+      means: byRole(roles.mean),
+      chances: byRole(roles.chance),
     },
     ids,
     nameOf,

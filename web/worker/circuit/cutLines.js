@@ -1,6 +1,7 @@
 // Runs the model with some edges cut. Measures the prediction, the costs of other edges, and the attention weights of
 // the head where the last edge that was cut ends.
 
+import { indexOfLargest } from '../../../src/js/check/extremes.js';
 import { probabilities } from '../run/predictions.js';
 import { CANCELLED, endsOf, runLines } from './experiment.js';
 
@@ -95,7 +96,7 @@ function rowAt({ data, shape }, head) {
  */
 function looksOf(head, token, before, now) {
   if (!head || !before || !now) return null;
-  const key = before.indexOf(Math.max(...before));
+  const key = indexOfLargest(before);
   return { head, token, key, before: before[key], now: now[key] };
 }
 
@@ -103,6 +104,6 @@ function looksOf(head, token, before, now) {
 function likeliestOf({ name }, { logits }) {
   const row = logits.data.slice(-logits.shape.at(-1));
   const all = probabilities(row);
-  const best = all.indexOf(Math.max(...all));
+  const best = indexOfLargest(all);
   return { text: name(best).trim(), probability: all[best] };
 }

@@ -1,11 +1,9 @@
-// Computes scores of the attention weights of all heads, and the roles of heads from these scores.
+// Computes scores of the attention weights of all heads on a text.
 
-import { headScores } from '../../../src/js/analysis/analysis.js';
-import { saidTwice } from '../../features/heads/repeatedPassages.js';
-import { roleOf } from '../../features/heads/roles.js';
+import { headRoles, headScores } from '../../../src/js/analysis/analysis.js';
 
-/** @import { HeadScores, Roles } from '../../store/protocol.js' */
-/** @import { Hl, Numbers, TransformerSource } from '../sources/types.js' */
+/** @import { HeadScores, NamedRoles } from '../../store/protocol.js' */
+/** @import { Numbers } from '../sources/types.js' */
 
 /** Copies the weights of every head into one array (L,H,T,S). @param {Numbers[]} layers */
 export function weightsOf(layers) {
@@ -23,66 +21,26 @@ export function weightsOf(layers) {
 export const weightsOfHead = ({ data, shape: [, , T, S] }, head) => data.slice(head * T * S, (head + 1) * T * S);
 
 /**
- * Computes the scores of all heads as [layer][head].
- * @param {Numbers[]} weights of every layer
- * @param {{ data: ArrayLike<number>, shape: number[] }} ids
- * @returns {HeadScores[][]}
+ * The scores of all heads on a text, by layer and head, and the roles that these scores show.
+ * @typedef {{ scores: HeadScores[][], named: NamedRoles }} ScoredHeads
  */
-export function scoresOf(weights, ids) {
-  const scores = headScores(weights, { ids });
-  const [batch, heads, T] = weights[0].shape;
-  return weights.map(({ data }, l) =>
-    Array.from({ length: heads }, (_, h) => ({
-      ...Object.fromEntries(Object.entries(scores).map(([name, { data: all }]) => [name, all[l * heads + h]])),
-      itself: onDiagonal(data, { batch, heads, head: h, T }),
-    })),
-  );
-}
 
 /**
- * Returns the mean weight of tokens on themselves. Token 0 does not count, because it has no other key.
- * @param {Float32Array} data (B,H,T,T)
- * @param {{ batch: number, heads: number, head: number, T: number }} sizes
+ * Computes the scores of all heads on a text: the measures of headRoles, the entropy and the distance.
+ * @param {Numbers[]} weights of every layer, (1,H,T,T)
+ * @param {{ data: ArrayLike<number>, shape: number[] }} ids
+ * @param {boolean} [causal]
+ * @returns {ScoredHeads}
  */
-function onDiagonal(data, { batch, heads, head, T }) {
-  let sum = 0;
-  for (let b = 0; b < batch; b++) {
-    const start = (b * heads + head) * T * T;
-    for (let t = 1; t < T; t++) sum += data[start + t * T + t];
-  }
-  return sum / (batch * (T - 1));
-}
-
-/** @param {HeadScores[][]} scores @returns {Roles} */
-export const rolesOf = (scores) => scores.map((row) => row.map(roleOf));
-
-/** Computes the roles of a model's heads once, and keeps them. */
-export class RoleCache {
-  /** @type {Map<string, Roles>} */
-  #roles = new Map();
-
-  /** @param {Hl} hl @param {TransformerSource} source @returns {Roles} */
-  of(hl, source) {
-    const key = `${source.about.name} ${source.version ?? ''}`;
-    const known = this.#roles.get(key);
-    if (known) return known;
-    const roles = measureRoles(hl, source);
-    this.#roles.set(key, roles);
-    return roles;
-  }
-}
-
-/** @param {Hl} hl @param {TransformerSource} source */
-function measureRoles(hl, { about: { layers }, exemplar, model }) {
-  const ids = exemplar
-    ? { data: Int32Array.from(exemplar), shape: [1, exemplar.length] }
-    : saidTwice(model.options.vocab, 1, 4);
-  const weights = hl.scope(() => {
-    const { captured } = model.forward({ ids }, { capture: ['blocks.*.weights'] });
-    return Array.from({ length: layers }, (_, l) => {
-      const tensor = captured[`blocks.${l}.weights`];
-      return { data: tensor.copy(), shape: [...tensor.shape] };
-    });
-  });
-  return rolesOf(scoresOf(weights, ids));
+export function scoreHeads(weights, ids, causal) {
+  const { entropy, distance } = headScores(weights);
+  const { names, weights: shares, mean } = headRoles(weights, { ids, causal });
+  const [, heads] = weights[0].shape;
+  const all = Object.entries({ ...mean, entropy, distance });
+  const scores = weights.map((_, l) =>
+    Array.from({ length: heads }, (__, h) =>
+      Object.fromEntries(all.map(([name, { data }]) => [name, data[l * heads + h]])),
+    ),
+  );
+  return { scores, named: { roles: names, weights: shares } };
 }

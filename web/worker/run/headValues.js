@@ -31,17 +31,19 @@ const MAX_LOGITS = 2 ** 23;
  */
 export function headValues(source, values, { layer, head, chosen, part = 'decoder', temperature = 1 }) {
   const { captured } = values;
+  const inside = values.inside ?? captured;
   const { numHeads, headDim } = optionsOf(source.model, part);
-  const take = (/** @type {string} */ name, shared = false) => {
-    const { data, shape } = captured[`${stackAt(part, layer)}${name}`];
+  const take = (/** @type {string} */ name) => {
+    const { data, shape } = inside[`${stackAt(part, layer)}${name}`];
     const size = shape[2] * shape[3];
+    if (values.inside && data.length === size) return data;
     // Several query heads may share one head of keys and values.
-    const h = shared ? Math.floor(head / (numHeads / shape[1])) : head;
+    const h = Math.floor(head / (numHeads / shape[1]));
     return data.slice(h * size, (h + 1) * size);
   };
-  const [, , T, S] = captured[`${stackAt(part, layer)}scores`].shape;
+  const [, , T, S] = inside[`${stackAt(part, layer)}scores`].shape;
   const place = { part, layer, head, T, S, temperature };
-  const own = { query: take('query'), key: take('key', true), scores: take('scores') };
+  const own = { query: take('query'), key: take('key'), scores: take('scores') };
   // If there are too many logits to find the likeliest label of every token, only the chosen label is followed.
   const follows = source.exact && part !== 'encoder';
   const all = follows && T * (values.logits?.shape[2] ?? Number.POSITIVE_INFINITY) <= MAX_LOGITS;
@@ -53,7 +55,7 @@ export function headValues(source, values, { layer, head, chosen, part = 'decode
     head,
     width: headDim,
     ...own,
-    value: take('value', true),
+    value: take('value'),
     steps: stepsOf(source.model, place, own),
     sink: sinkOf(source.model, place),
     ...unseenOf(captured, stackAt(part, layer), head, T),
@@ -79,12 +81,17 @@ function unseenOf(captured, at, head, T) {
  * @param {{ part: string, layer: number, head: number }} place
  * @param {number[]} labels
  */
-function directionsOf({ model, about: { layers, width } }, { captured }, { part, layer, head }, labels) {
+function directionsOf(
+  { model, about: { layers, width } },
+  { captured, inside = captured },
+  { part, layer, head },
+  labels,
+) {
   if ((model.options.normPlace ?? 'before') !== 'before') return null;
   const caller = 'directions';
   const out = headOf(caller, model);
   const norm = normOf(caller, model, 'norm');
-  const last = captured[`blocks.${layers - 1}.out`];
+  const last = inside[`blocks.${layers - 1}.out`];
   const C = last.shape[2];
   const { residualScale = 1 } = model.options;
   const { matrix, vector } = parametersOf(caller, model);

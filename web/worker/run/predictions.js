@@ -36,6 +36,31 @@ export function likeliest(values, count) {
   return found;
 }
 
+/**
+ * Lists the likeliest labels. Labels that must be listed replace the least likely ones. rank: the number of labels that
+ * are at least as likely, counting the label itself.
+ * @param {ArrayLike<number>} likely probabilities
+ * @param {number} count
+ * @param {readonly number[]} required labels
+ * @returns {{ id: number, rank: number }[]} sorted by probability
+ */
+export function listed(likely, count, required) {
+  const best = likeliest(likely, count);
+  const others = [...new Set(required)].filter((id) => !best.includes(id));
+  const free = best.filter((id) => !required.includes(id));
+  const dropped = free.slice(Math.max(free.length - others.length, 0));
+  const ids = [...best.filter((id) => !dropped.includes(id)), ...others.sort((a, b) => likely[b] - likely[a])];
+  return ids.map((id) => ({ id, rank: rankOf(likely, id, best) }));
+}
+
+/** @param {ArrayLike<number>} likely @param {number} id @param {number[]} best the likeliest labels, sorted */
+function rankOf(likely, id, best) {
+  if (best.includes(id)) return best.indexOf(id) + 1;
+  let rank = 1;
+  for (let other = 0; other < likely.length; other++) if (likely[other] > likely[id]) rank++;
+  return rank;
+}
+
 /** @param {Values} values @param {number} t */
 export const topLabel = (values, t) => rowOf(values, t).reduce((best, x, i, row) => (x > row[best] ? i : best), 0);
 

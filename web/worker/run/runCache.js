@@ -1,43 +1,142 @@
 // Keeps the values of the last runs: the shown run, the run that it is compared with, the pinned run, and earlier runs.
+// Runs that take long are computed block by block: see stepRun.js.
 
 import { alignWords, partnersOf } from '../../features/trace/alignWords.js';
 import { runOf } from '../../store/runInput.js';
+import { Problem } from '../sources/problem.js';
 import { readRun } from './modelInput.js';
 import { allEdits, capturesFor, forward, stacksOf } from './runModel.js';
+import { isLong, isShort, longest, runInSteps, runLong, withHead } from './stepRun.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { Run } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
+/** @import { Read } from './modelInput.js' */
 /** @import { Values } from './runModel.js' */
+/** @import { Pause } from './stepRun.js' */
+/**
+ * layer: the layer whose heads are read. head: the head that is shown of a long text; without it, none is.
+ * @typedef {{ layer: number, head?: number, pinned: Run | null, part?: string }} How
+ */
 
-const MAX_RUNS = 8;
+/** Maximum number of runs that are kept, and maximum bytes of all of them but the last one. */
+const [MAX_RUNS, MAX_BYTES] = [8, 400 * 2 ** 20];
+
+/** Stands for all layers in the key of a run on a long text. */
+const LONG = -1;
+
+/** Returns the pinned run, if a run takes values from it. @param {Run} run @param {Run | null} pinned */
+const patchedFrom = (run, pinned) => (Object.keys(run.patch).length > 0 ? pinned : null);
+
+/** Returns a text that identifies a run. @param {TransformerSource} source @param {Run} run @param {How} how */
+const keyOf = ({ about, version }, run, { layer, pinned, part = 'decoder' }) =>
+  JSON.stringify([about.name, version, part, layer, runOf(run), patchedFrom(run, pinned)]);
+
+/** @param {Read} read */
+const sizesOf = ({ ids, keys }) => ({ T: ids.length, S: keys?.length ?? ids.length });
+
+/** Returns the bytes of all arrays of a run. @param {Values} values */
+function bytesOf({ captured, outputs, pictures = [], logits, hidden }) {
+  const arrays = [...Object.values(captured), ...Object.values(outputs ?? {}), ...pictures, hidden, logits];
+  return arrays.reduce((sum, numbers) => sum + (numbers?.data.byteLength ?? 0), 0);
+}
 
 export class RunCache {
   /** Values by a text that identifies the run, the least recently used first. @type {Map<string, Values>} */
   #runs = new Map();
 
   /**
+   * Returns the values of a run at once. Throws if the text is so long that only `compute` can run it.
    * @param {Hl} hl
    * @param {TransformerSource} source
    * @param {Run} run
-   * @param {{ layer: number, pinned: Run | null, part?: string }} how layer: the layer whose heads are read
+   * @param {How} how
    * @returns {Values}
    */
-  values(hl, source, run, { layer, pinned, part = 'decoder' }) {
-    const patched = Object.keys(run.patch).length > 0 ? pinned : null;
-    const key = JSON.stringify([source.about.name, source.version, part, layer, runOf(run), patched]);
-    let values = this.#runs.get(key);
-    if (values) this.#runs.delete(key);
-    else {
-      const { ids, input } = readRun(source, run, part);
-      const edits = source.about.edits ? this.edits(hl, source, run, { layer, pinned: patched, T: ids.length }) : [];
-      const tokens = ids.length;
-      values = source.sound
-        ? source.sound.forward(hl, input, edits, { part, layer, tokens })
-        : forward(hl, source, input, edits, capturesFor(source, part, layer));
+  values(hl, source, run, how) {
+    const known = this.#find(source, run, how);
+    if (known) return known;
+    const { key, edits, read } = this.#plan(hl, source, run, how);
+    const { layer, part = 'decoder' } = how;
+    if (!source.sound && isLong(source, { part, ...sizesOf(read) }))
+      throw new Problem('longText', read.ids.length, longest(source));
+    const tokens = read.ids.length;
+    return this.#keep(
+      key,
+      source.sound
+        ? source.sound.forward(hl, read.input, edits(), { part, layer, tokens })
+        : forward(hl, source, read.input, edits(), capturesFor(source, part, layer)),
+    );
+  }
+
+  /**
+   * Computes the values of a run, if necessary block by block.
+   * @param {Hl} hl
+   * @param {TransformerSource} source
+   * @param {Run} run
+   * @param {How} how
+   * @param {Pause} pause
+   * @returns {Promise<Values>}
+   */
+  async compute(hl, source, run, how, pause) {
+    const known = this.#find(source, run, how);
+    if (source.sound || (known && !known.outputs)) return known ?? this.values(hl, source, run, how);
+    const { key, edits, read } = this.#plan(hl, source, run, how);
+    const { layer, head, part = 'decoder' } = how;
+    const shown = { part, layer, head: head ?? 0, row: read.place, ...sizesOf(read) };
+    const whole = !isLong(source, shown);
+    if (whole && isShort(source, shown)) return this.values(hl, source, run, how);
+    if (whole) {
+      const capture = capturesFor(source, part, layer);
+      return this.#keep(key, await runInSteps(source, read.input, edits(), { capture, pause }));
     }
+    const withPictures = head !== undefined;
+    const values =
+      known && (known.pictures || !withPictures)
+        ? known
+        : this.#keep(key, await runLong(source, read.input, edits(), shown, { withPictures, pause }));
+    return withPictures ? withHead(source, read.input, edits(), values, shown, pause) : values;
+  }
+
+  /** Returns the values of a run that are kept. @param {TransformerSource} source @param {Run} run @param {How} how */
+  #find(source, run, how) {
+    const { layer, ...rest } = how;
+    // The values of a run on a long text do not depend on the layer that is shown.
+    const key = [layer, LONG].map((l) => keyOf(source, run, { ...rest, layer: l })).find((one) => this.#runs.has(one));
+    return key === undefined ? undefined : this.#keep(key, /** @type {Values} */ (this.#runs.get(key)));
+  }
+
+  /**
+   * Returns the key of a run, its input, and a function that makes its edits.
+   * @param {Hl} hl
+   * @param {TransformerSource} source
+   * @param {Run} run
+   * @param {How} how
+   */
+  #plan(hl, source, run, how) {
+    const { layer, pinned, part = 'decoder' } = how;
+    const read = readRun(source, run, part);
+    const isLarge = !source.sound && isLong(source, { part, ...sizesOf(read) });
+    const edits = () =>
+      source.about.edits
+        ? this.edits(hl, source, run, { layer, pinned: patchedFrom(run, pinned), T: read.ids.length })
+        : [];
+    return { key: keyOf(source, run, isLarge ? { ...how, layer: LONG } : how), edits, read };
+  }
+
+  /**
+   * Makes a run the last one, and drops the first ones if there are too many.
+   * @param {string} key @param {Values} values
+   */
+  #keep(key, values) {
+    this.#runs.delete(key);
     this.#runs.set(key, values);
-    for (const old of [...this.#runs.keys()].slice(0, -MAX_RUNS)) this.#runs.delete(old);
+    const last = [...this.#runs.entries()].reverse();
+    let bytes = 0;
+    last.forEach(([old, run], i) => {
+      if (i >= MAX_RUNS || (i > 0 && bytes > MAX_BYTES)) this.#runs.delete(old);
+      bytes += bytesOf(run);
+    });
     return values;
   }
 
@@ -60,7 +159,13 @@ export class RunCache {
     return allEdits(
       stacksOf(source, tokens, encoded),
       pinned ? run : { ...run, patch: {} },
-      () => this.values(hl, source, { .../** @type {Run} */ (pinned), patch: {} }, { layer: inDecoder, pinned: null }),
+      () => {
+        const whole = { .../** @type {Run} */ (pinned), patch: {} };
+        const values = this.values(hl, source, whole, { layer: inDecoder, pinned: null });
+        // A run on a long text has the values of one token only.
+        if (values.outputs) throw new Problem('longText', values.hidden.shape[1], longest(source));
+        return values;
+      },
       (part) => patchPartners(source, run, /** @type {Run} */ (pinned), part),
     );
   }

@@ -5,14 +5,16 @@ import { editsOf, patchedHeads, stackAt } from '../../features/whatif/forwardEdi
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { ValueName } from '../../../src/js/models/valueName.js' */
 /** @import { Stack } from '../../features/whatif/forwardEdits.js' */
 /** @import { AttentionPart, PooledHead, Run } from '../../store/protocol.js' */
 /** @import { Hl, Numbers, Source, TransformerSource } from '../sources/types.js' */
 /**
  * hidden: the hidden states after the last norm, (1,T,C). pooled: the vector of the whole input. pictures: small
- * pictures of all heads, if only the weights of one layer are kept.
+ * pictures of all heads, if only the weights of one layer are kept. outputs and inside: of a run on a long text, see
+ * stepRun.js.
  * @typedef {{ captured: Record<string, Numbers>, logits: Numbers | null, hidden: Numbers, pooled?: Numbers,
- *   pictures?: PooledHead[] }} Values
+ *   pictures?: PooledHead[], outputs?: Record<string, Numbers>, inside?: Record<string, Numbers> }} Values
  */
 
 /** @param {{ copy(): Float32Array, shape: readonly number[] }} tensor @returns {Numbers} */
@@ -28,7 +30,10 @@ export const copied = (tensor) => ({ data: tensor.copy(), shape: [...tensor.shap
  */
 export function forward(hl, { model }, input, edit, capture) {
   return hl.scope(() => {
-    const { logits, hidden, pooled, captured } = model.forward(input, { edit, capture });
+    const { logits, hidden, pooled, captured } = model.forward(input, {
+      edit,
+      capture: /** @type {ValueName[]} */ (capture),
+    });
     return {
       logits: logits ? copied(logits) : null,
       hidden: copied(hidden),
@@ -93,7 +98,7 @@ export function allEdits(stacks, run, pinned, partners) {
 function patchHeads(edits, { part, tokens: T, ...size }, run, pinned, partners) {
   patchedHeads(run, { part, ...size }).forEach((heads, layer) => {
     if (heads.length === 0) return;
-    const at = `${stackAt(part, layer)}heads`;
+    const at = /** @type {ValueName} */ (`${stackAt(part, layer)}heads`);
     const { data, shape } = pinned().captured[at];
     const [, , tokens, width] = shape;
     // A pinned run without a text has no values.
@@ -126,7 +131,7 @@ function placeEdit(captured, part, layer, token, from) {
   const set = new Float32Array(groups * width);
   for (let g = 0; g < groups; g++)
     set.set(data.subarray((g * rows + from) * width, (g * rows + from + 1) * width), g * width);
-  const at = `blocks.${layer}.${part === 'stream' ? 'in' : part}`;
+  const at = /** @type {ValueName} */ (`blocks.${layer}.${part === 'stream' ? 'in' : part}`);
   return { at, token, set: { data: set, shape: groups > 1 ? [groups, 1, width] : [width] } };
 }
 

@@ -4,12 +4,12 @@ import { hasTrial } from '../../features/story/trial.js';
 import { effective, layerPlace, otherCase, shownPart } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { describe } from './describeRun.js';
-import { rolesOf } from './headScores.js';
+import { createPause, fitting } from './longRuns.js';
 import { readRun } from './modelInput.js';
 import { labelNames, likeliest, probabilities, rowOf } from './predictions.js';
 import { patchPartners } from './runCache.js';
 
-/** @import { HeadScores, PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
+/** @import { PatchOptions, Run, ShownRun, State } from '../../store/protocol.js' */
 /** @import { Hl, TransformerSource } from '../sources/types.js' */
 /** @import { Reply, WorkerContext } from '../types.js' */
 /** @import { Read } from './modelInput.js' */
@@ -27,7 +27,7 @@ import { patchPartners } from './runCache.js';
 export async function showTransformer(hl, source, state, reply, worker) {
   const { about } = source;
   const chosen = chosenHead(source, state);
-  const { part, layers, heads, layer } = chosen;
+  const { part, layers, heads, layer, head } = chosen;
   const causal = part !== 'encoder' && part !== 'cross' && about.causal;
   reply.send('source', { about: { ...about, layers, heads, causal, sums: about.sums && part !== 'encoder' } });
   const read = readRun(source, state, part);
@@ -37,10 +37,18 @@ export async function showTransformer(hl, source, state, reply, worker) {
     return source.towers && sendMatches(hl, source, state, chosen, null, reply, worker);
   }
   if (await reply.checkCancelled()) return;
+  const how = { layer, pinned: state.pinned, part };
   /** @type {ValuesOf} */
-  const valuesOf = (run) => worker.runs.values(hl, source, run, { layer, pinned: state.pinned, part });
-  const now = hasTrial(state) ? await trialOf() : valuesOf(runOf(state));
+  const valuesOf = (run) => worker.runs.values(hl, source, run, how);
+  const compute = (/** @type {Run} */ run, /** @type {number | undefined} */ head = undefined) =>
+    fitting(hl, source, { tokens: read.ids.length, changed: changesScores(run) }, () =>
+      worker.runs.compute(hl, source, run, { ...how, head }, createPause(reply, read.ids.length)),
+    );
+  const now = hasTrial(state) ? await trialOf() : await compute(runOf(state), chosen.head);
   const other = otherCaseOf(source, state, chosen, now, valuesOf);
+  const computeOther = async () => {
+    if (readRun(source, other.run, part).ids.length > 0) await compute(other.run);
+  };
   async function trialOf() {
     const { trialRun } = await import('./trialRun.js');
     const [run, { pinned }] = [runOf(state), state];
@@ -50,8 +58,9 @@ export async function showTransformer(hl, source, state, reply, worker) {
   }
   // The label that was the likeliest before a change stays chosen and listed, even if it is unlikely after the change.
   const isFollowed = read.place !== null && (other.kind === 'pinned' || (about.edits && other.kind !== 'without'));
+  if (isFollowed) await computeOther();
   const before = isFollowed ? other.probabilities() : null;
-  const { likely, top, name, fields } = describeNow(source, state, chosen, read, now, {
+  const { likely, top, name, named, fields } = describeNow(source, state, chosen, read, now, {
     kind: other.kind,
     first: before && likeliest(before, 1)[0],
   });
@@ -61,10 +70,21 @@ export async function showTransformer(hl, source, state, reply, worker) {
     state.units === 'words' && !run.large
       ? (await import('./joinWords.js')).joinWords(run, state, { layers, heads })
       : run;
-  reply.send('run', shown, [/** @type {ArrayBuffer} */ (shown.weights.buffer)]);
-  for (const picture of now.pictures ?? []) reply.send('pooled', picture);
+  const isOfText = about.reads !== 'picture' && (part === 'decoder' || part === 'text');
+  // The roles of a model that hears are those on its own words, because random passages would need a sound. All other
+  // roles do not depend on the run and follow it.
+  const runRoles = !isOfText ? { roles: null, weights: null } : source.sound ? named : null;
+  // Only the arrays of a long run are not kept.
+  const sent = [shown.weights, ...(now.inside && shown.values ? [shown.values.scores] : [])];
+  const { pictures } = now;
+  reply.send(
+    'run',
+    { ...shown, ...(pictures && { pictures }), ...(runRoles && { roles: runRoles }) },
+    /** @type {ArrayBuffer[]} */ (sent.map(({ buffer }) => buffer)),
+  );
   if (await reply.checkCancelled()) return;
   if (likely && (about.edits || other.kind === 'pinned')) {
+    if (!before) await computeOther();
     const row = before ?? other.probabilities();
     if (row)
       reply.send('comparison', {
@@ -82,15 +102,23 @@ export async function showTransformer(hl, source, state, reply, worker) {
     reply.send('similarity', { similarity: similarityOf(source, runOf(state), other, valuesOf) });
     if (await reply.checkCancelled()) return;
   } else if (!likely && about.edits) {
+    await computeOther();
     await sendAngles(source, state, now, other, reply);
     if (await reply.checkCancelled()) return;
   }
   if (state.pinned && state.view === 'compare') {
-    await sendPinnedHead(source, state.pinned, chosen, valuesOf, fields.chosen?.id ?? null, reply);
+    const values = await compute(state.pinned, head);
+    await sendPinnedHead(source, state.pinned, chosen, values, fields.chosen?.id ?? null, reply);
     if (await reply.checkCancelled()) return;
   }
-  reply.send('roles', { roles: about.reads === 'picture' ? null : rolesIn(hl, source, fields.scores, worker) });
+  if (runRoles) return;
+  const roles = await worker.roles.of(hl, source, reply);
+  if (roles) reply.send('roles', roles);
 }
+
+/** @param {Run} run */
+const changesScores = ({ temperature, mask, painted = {} }) =>
+  [temperature, mask, painted].some((map) => Object.keys(map).length > 0);
 
 /**
  * Returns the head of the state, or the nearest head that the source has.
@@ -238,29 +266,15 @@ function describeNow(source, state, chosen, { ids, keys, place }, values, { kind
  * @param {TransformerSource} source
  * @param {Run} pinned
  * @param {ChosenHead} chosen
- * @param {ValuesOf} valuesOf
+ * @param {Values} values of the pinned run
  * @param {number | null} token the label whose probability is shown
  * @param {Reply} reply
  */
-async function sendPinnedHead(source, pinned, chosen, valuesOf, token, reply) {
+async function sendPinnedHead(source, pinned, chosen, values, token, reply) {
   const { part, layers, layer, head } = chosen;
-  const values = valuesOf(pinned);
   const read = readRun(source, pinned, part);
   const { pinnedRun } = await import('./pinnedHead.js');
   const temperature = temperatureIn(source, pinned, chosen);
   const query = { layer, head, layers, part, token, name: labelNames(source), temperature };
   reply.send('pinnedHead', pinnedRun(source, values, read, query));
-}
-
-/**
- * Returns the roles of the heads. For a user's model they are computed from the scores on the shown text, because
- * another run, on random passages, would take as long again.
- * @param {Hl} hl
- * @param {TransformerSource} source
- * @param {HeadScores[][] | null} scores
- * @param {Pick<WorkerContext, 'roles'>} worker
- */
-function rolesIn(hl, source, scores, { roles }) {
-  if (source.about.name === 'whale' || source.about.trained) return roles.of(hl, source);
-  return scores ? rolesOf(scores) : null;
 }

@@ -6,6 +6,7 @@ import { measuresOf } from '../../features/trace/measures.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
 /** @import { ModelInput } from '../../../src/js/models/input.js' */
+/** @import { ValueName } from '../../../src/js/models/valueName.js' */
 /** @import { PatchedModel } from '../../../src/js/analysis/pairs.js' */
 /** @import { GridPlace } from '../../../src/js/analysis/patchGrid.js' */
 /** @import { AnswerIds, Measure } from '../../features/trace/measures.js' */
@@ -73,7 +74,7 @@ async function measurePair({ model }, { reads, edits, runs }, by, { onRuns, next
   const changed = /** @type {PatchedModel} */ (
     /** @type {unknown} */ ({
       options: model.options,
-      forward(/** @type {ModelInput} */ input, /** @type {{ capture?: string[], edit?: Edit[] }} */ options) {
+      forward(/** @type {ModelInput} */ input, /** @type {{ capture?: ValueName[], edit?: Edit[] }} */ options) {
         isUpper = input === upper;
         const own = edits[isUpper ? 0 : 1];
         return model.forward(input, { ...options, edit: [...own, ...(options.edit ?? [])] });

@@ -7,6 +7,7 @@ import { readRun } from './modelInput.js';
 import { capturesFor, copied } from './runModel.js';
 
 /** @import { Edit } from '../../../src/js/models/edits.js' */
+/** @import { ValueName } from '../../../src/js/models/valueName.js' */
 /** @import { State } from '../../store/protocol.js' */
 /** @import { Hl, Transformer, TransformerSource } from '../sources/types.js' */
 /** @import { Line } from '../../features/story/trial.js' */
@@ -26,7 +27,7 @@ export function trialRun(hl, source, state, { layer, edits, before }) {
   const { numbers, lines } = readTrial(state.trial);
   const { input } = readRun(source, state);
   const changed = numbers.map(({ layer: at, head, token, index, value }) => {
-    const name = `blocks.${at}.query`;
+    const name = /** @type {const} */ (`blocks.${at}.query`);
     const { data, shape } = before(at).captured[name];
     const [, , T, width] = shape;
     const row = data.slice((head * T + token) * width, (head * T + token + 1) * width);
@@ -34,7 +35,7 @@ export function trialRun(hl, source, state, { layer, edits, before }) {
     return { at: name, head, token, set: { data: row, shape: [width] } };
   });
   const all = [...edits, ...changed];
-  const capture = capturesFor(source, 'decoder', layer);
+  const capture = /** @type {ValueName[]} */ (capturesFor(source, 'decoder', layer));
   return hl.scope(() => {
     const { logits, hidden, captured } =
       lines.length > 0

@@ -27,7 +27,8 @@ export function runFrames(hl, source, input, edits, { part, layer, tokens }, { s
   const { layers, numHeads, encoder } = optionsOf(source.model, part);
   if (part === 'decoder' && encoder) return forward(hl, source, input, edits, captures);
   const [T, S] = [part === 'cross' ? tokens : shown, shown];
-  const [all, at] = [`${stackAt(part, '*')}weights`, stackAt(part, layer)];
+  const all = /** @type {Edit['at']} */ (`${stackAt(part, '*')}weights`);
+  const at = stackAt(part, layer);
   const isLarge = layers * numHeads * T * S > MAX_WEIGHTS;
   /** @type {Record<string, Numbers>} */
   const read = {};

@@ -3,12 +3,12 @@
 
 import { effective } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
-import { rolesOf } from '../run/headScores.js';
 import { temperatureStep } from '../run/scoreSteps.js';
 import { attend, rowsOfHead } from './headMath.js';
-import { MAX_WEIGHTS, POOLED, pooled, scoresOfWeights } from './showWeights.js';
+import { MAX_WEIGHTS, POOLED, pooled, scoreWeights } from './showWeights.js';
 
-/** @import { About, HeadScores, HeadValues, Run, State } from '../../store/protocol.js' */
+/** @import { About, HeadValues, Run, State } from '../../store/protocol.js' */
+/** @import { ScoredHeads } from '../run/headScores.js' */
 /** @import { Reply } from '../types.js' */
 /** @import { Attended } from './headMath.js' */
 /** @import { HeadInputs, HeadsSource, Hl, LayerHeads } from './types.js' */
@@ -37,7 +37,7 @@ export async function showHeads(hl, source, state, reply) {
   const values = valuesOf(layers[layer], shown, run, layer, head);
   if (layers.length * heads * T * S > MAX_WEIGHTS) {
     reply.send('run', { ...shared, large: true, values, weights: shown.weights, scores: null });
-    reply.send('roles', { roles: inputs.roles ?? null });
+    reply.send('roles', { roles: inputs.roles ?? null, weights: null });
     return sendPooled(about, T, S, (l, h) => attended(l, h).weights, reply);
   }
   const weights = new Float32Array(layers.length * heads * T * S);
@@ -47,9 +47,11 @@ export async function showHeads(hl, source, state, reply) {
       weights.set(one.weights, (l * heads + h) * T * S);
     }
   if (await reply.checkCancelled()) return;
-  const scores = scoresIn(inputs, weights, { layers: layers.length, heads, T });
-  reply.send('run', { ...shared, values, weights, scores }, [weights.buffer]);
-  reply.send('roles', { roles: inputs.roles ?? (scores && rolesOf(scores)) });
+  const scored = scoresIn(inputs, weights, { layers: layers.length, heads, T, causal: about.causal });
+  reply.send('run', { ...shared, values, weights, scores: scored?.scores ?? null }, [weights.buffer]);
+  // The roles of handmade heads are known, because their weights are made for them.
+  const known = inputs.roles && { roles: inputs.roles, weights: null };
+  reply.send('roles', known ?? scored?.named ?? { roles: null, weights: null });
 }
 
 /**
@@ -72,13 +74,13 @@ async function sendPooled({ layers, heads }, T, S, weightsOf, reply) {
  * Computes the scores of all heads. Null unless queries and keys are the same tokens of a text.
  * @param {HeadInputs} inputs
  * @param {Float32Array} weights
- * @param {{ layers: number, heads: number, T: number }} sizes
- * @returns {HeadScores[][] | null}
+ * @param {{ layers: number, heads: number, T: number, causal: boolean }} sizes
+ * @returns {ScoredHeads | null}
  */
 function scoresIn({ pieces, keys, picture }, weights, sizes) {
   if (keys || picture) return null;
   const names = pieces.map(({ name }) => name.toLowerCase());
-  return scoresOfWeights(weights, sizes, names);
+  return scoreWeights(weights, sizes, names);
 }
 
 /**

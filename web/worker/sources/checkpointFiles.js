@@ -109,7 +109,7 @@ export async function openCheckpoint(hl, name, files, options) {
   const byName = filesByName(files);
   const model = await openModel(hl, files, byName, { ...options, weights });
   // Without a folder, the title is the name of the model in config.json.
-  const modelName = String(model.config._name_or_path || model.family)
+  const modelName = String(model.config?._name_or_path || model.family || options.title)
     .split(/[\\/]/)
     .pop();
   const title = files.some(({ path }) => path.includes('/')) ? options.title : modelName;

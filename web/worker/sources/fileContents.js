@@ -173,6 +173,23 @@ async function readSafetensorsFile(source, start, found) {
     }
 }
 
+/**
+ * Reads the table of one head, as the page saves it: a row for each query and a column for each key, with their texts.
+ * @param {UserFile} source @param {Found} found
+ */
+async function readCsv({ path, file }, found) {
+  if (file.size > MAX_TEXT) throw new Problem('tooLarge', baseOf(path), file.size);
+  const { rowsOf } = await import('../../features/atlas/readTable.js');
+  const [[corner, ...keys] = [''], ...rows] = rowsOf((await file.text()).replaceAll('\r\n', '\n'), ',').rows;
+  const data = rows.flatMap(([, ...weights]) => weights.map((text) => (text === '' ? Number.NaN : Number(text))));
+  const isMatrix = corner === '' && rows.length > 0 && data.length === rows.length * keys.length;
+  if (!isMatrix || rows.some((row) => row.length !== keys.length + 1) || data.every(Number.isNaN))
+    throw new Problem('table', baseOf(path));
+  found.tensors.push(stored(stemOf(path), path, [rows.length, keys.length], 'CSV', data));
+  found.tokens.queries = rows.map(([query]) => query);
+  found.tokens.keys = keys;
+}
+
 /** @param {UserFile} source @param {Found} found */
 async function readText({ path, file }, found) {
   const text = (await file.text()).trim();
@@ -189,6 +206,8 @@ async function readOne(source, found) {
   if (letters.startsWith('PK')) return readZip(source, start, found);
   if (start.length > 8 && start[8] === 0x7b) return readSafetensorsFile(source, start, found);
   if (/^\s*[[{]/.test(letters)) return readJson(source, found);
+  if (/\.csv$/i.test(path)) return readCsv(source, found);
+  if (/\.onnx$/i.test(path)) throw new Problem('onnx', baseOf(path));
   if (/\.txt$/i.test(path) && file.size < MAX_TEXT) return readText(source, found);
   throw new Problem('unknownFile', baseOf(path));
 }

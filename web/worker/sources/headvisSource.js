@@ -3,8 +3,10 @@
 
 import { readHeadvis } from '../../../src/js/analysis/headvisReader.js';
 import { numberedPieces } from '../run/modelInput.js';
+import { rolesByMetrics } from './headvisMetrics.js';
 import { Problem } from './problem.js';
 
+/** @import { NamedHeads, RoleMeasures } from '../../../src/js/analysis/headRoles.js' */
 /** @import { HeadvisDetails, HeadvisScan } from '../../../src/js/analysis/headvisReader.js' */
 /** @import { AtlasHead, AtlasMap } from '../../store/atlasProtocol.js' */
 /** @import { About, State, Summary, UserFile } from '../../store/protocol.js' */
@@ -21,6 +23,7 @@ const SCATTER = /(^|.*\/)scatter_data\.json$/;
  * @property {Record<string, string[]>} [tokens]
  * @property {() => void} [dispose]
  * @property {HeadvisScan} headvis
+ * @property {NamedHeads} named the roles of the heads
  */
 
 /**
@@ -41,7 +44,8 @@ export async function openHeadvis(name, files, title) {
   }
   const [layers, heads] = headvis.metrics.entropy.shape;
   const { layer, head } = headvis.heads[0] ?? { layer: 0, head: 0 };
-  const length = (await samplesOf(headvis, layer, head))[0]?.tokens.length ?? 0;
+  const samples = await samplesOf(headvis, layer, head);
+  const length = samples[0]?.tokens.length ?? 0;
   return {
     source: {
       about: {
@@ -59,6 +63,7 @@ export async function openHeadvis(name, files, title) {
         ...{ sums: false, mask: null, parts: [], bytes: files.reduce((sum, { file }) => sum + file.size, 0) },
       },
       headvis,
+      named: headvis.roles ?? rolesByMetrics(headvis, samples),
     },
     summary: {
       kind: 'weights',
@@ -93,15 +98,15 @@ async function detailsOf(/** @type {HeadvisScan} */ headvis, /** @type {number} 
 }
 
 /** @param {HeadvisSource} source @param {string} key @returns {AtlasMap} */
-export function headvisMap({ about, headvis }, key) {
+export function headvisMap({ about, headvis, named }, key) {
   const { layers, heads } = about;
   const { metrics, config } = headvis;
+  const byRole = (/** @type {RoleMeasures['mean']} */ measures) =>
+    Object.fromEntries(Object.entries(measures).map(([role, { data }]) => [role, data]));
   const none = () => new Float32Array(layers * heads).fill(Number.NaN);
   const of = (/** @type {string} */ name) => metrics[name]?.data ?? none();
   const passages = Number(config.pipeline_config?.n_sequences) || 0;
   const length = Number(config.pipeline_config?.seq_len) || about.context;
-  // The files do not count the rows that follow a rule. Mean attention weights are used instead of shares of rows.
-  const holds = { previous: of('previous'), itself: of('selfAttention'), induction: of('induction') };
   return {
     ...{
       key,
@@ -113,7 +118,9 @@ export function headvisMap({ about, headvis }, key) {
       tokens: passages * length,
       longest: length,
     },
-    ...{ skipped: [], truncated: 0, holds, chance: {}, state: 'finished', time: 0, source: 'folder' },
+    ...{ skipped: [], truncated: 0, state: 'finished', time: 0, source: 'folder' },
+    means: byRole(named.mean),
+    chances: byRole(named.chance),
     measures: {
       selfAttention: of('selfAttention'),
       previous: of('previous'),
@@ -121,8 +128,8 @@ export function headvisMap({ about, headvis }, key) {
       distance: of('distance'),
       distanceVariance: of('distanceVariance'),
       induction: of('induction'),
-      first: none(),
-      duplicate: none(),
+      first: named.mean.first?.data ?? none(),
+      duplicate: named.mean.duplicate?.data ?? none(),
     },
   };
 }
@@ -146,7 +153,7 @@ export async function headvisPage({ headvis }, key, layer, head) {
  * @param {State} state
  * @param {Pick<Reply, 'send' | 'checkCancelled'>} reply
  */
-export async function showHeadvis({ about, headvis }, state, reply) {
+export async function showHeadvis({ about, headvis, named }, state, reply) {
   const [layer, head] = [Math.min(state.layer, about.layers - 1), Math.min(state.head, about.heads - 1)];
   const samples = await samplesOf(headvis, layer, head);
   if (await reply.checkCancelled()) return;
@@ -165,5 +172,5 @@ export async function showHeadvis({ about, headvis }, state, reply) {
   reply.send('run', { pieces, cut: false, T, layer, head, large: true, named: true, weights, scores: null }, [
     weights.buffer,
   ]);
-  reply.send('roles', { roles: null });
+  reply.send('roles', { roles: named.names, weights: named.weights });
 }

@@ -1,7 +1,7 @@
 // Sends the answer to `show` for attention weights that were computed elsewhere. If there are too many weights to send
 // at once, it sends the weights of the chosen head, and then small pictures of all heads.
 
-import { rolesOf, scoresOf } from '../run/headScores.js';
+import { scoreHeads } from '../run/headScores.js';
 import { numberedPieces } from '../run/modelInput.js';
 import { tokensFor } from './attentionWeights.js';
 
@@ -21,20 +21,32 @@ export const POOLED = 96;
  * @param {number} T
  * @param {number} S
  * @param {number} size the longer side
+ * @param {boolean} [causal] true if the weights of later keys are zero
  */
-export function pooled(weights, T, S, size) {
+export function pooled(weights, T, S, size, causal = false) {
   const share = Math.min(size / Math.max(T, S), 1);
   const [rows, columns] = [Math.max(Math.round(T * share), 1), Math.max(Math.round(S * share), 1)];
   const data = new Float32Array(rows * columns);
+  const starts = Array.from({ length: columns + 1 }, (_, c) => Math.ceil((c * S) / columns));
   for (let t = 0; t < T; t++) {
     const row = Math.floor((t * rows) / T) * columns;
-    for (let s = 0; s < S; s++) {
-      const at = row + Math.floor((s * columns) / S);
-      const weight = weights[t * S + s];
-      if (!(weight <= data[at]) && !Number.isNaN(data[at])) data[at] = weight;
-    }
+    for (let c = 0; c < columns && !(causal && starts[c] > t); c++)
+      data[row + c] = largest(weights, t * S + starts[c], t * S + starts[c + 1], data[row + c]);
   }
   return { data, rows, columns };
+}
+
+/**
+ * Returns the largest of some numbers and of another one; NaN if one of them is NaN.
+ * @param {Float32Array} numbers @param {number} from @param {number} to @param {number} other
+ */
+function largest(numbers, from, to, other) {
+  let most = other;
+  for (let i = from; i < to && !Number.isNaN(most); i++) {
+    const x = numbers[i];
+    if (!(x <= most)) most = x;
+  }
+  return most;
 }
 
 /**
@@ -67,7 +79,7 @@ export async function showWeights(source, state, reply) {
   const shown = await attention.read(layer, head, entry);
   if (await reply.checkCancelled()) return;
   reply.send('run', { ...shared, weights: shown, scores: null }, [/** @type {ArrayBuffer} */ (shown.buffer)]);
-  reply.send('roles', { roles: null });
+  reply.send('roles', { roles: null, weights: null });
   await sendPooled(source, index, entry, reply);
 }
 
@@ -88,9 +100,9 @@ async function sendAll(attention, entry, shared, names, reply) {
   for (const { layer, head } of allHeads(attention))
     weights.set(await attention.read(layer, head, entry), (layer * heads + head) * T * S);
   if (await reply.checkCancelled()) return;
-  const scores = T === S ? scoresOfWeights(weights, { layers, heads, T }, names) : null;
-  reply.send('run', { ...shared, weights, scores }, [weights.buffer]);
-  reply.send('roles', { roles: scores && rolesOf(scores) });
+  const scored = T === S ? scoreWeights(weights, { layers, heads, T, causal: attention.causal }, names) : null;
+  reply.send('run', { ...shared, weights, scores: scored?.scores ?? null }, [weights.buffer]);
+  reply.send('roles', scored?.named ?? { roles: null, weights: null });
 }
 
 /**
@@ -114,10 +126,10 @@ async function sendPooled(source, index, entry, reply) {
 /**
  * Computes the scores of heads. Tokens with the same name are treated like tokens with the same id.
  * @param {Float32Array} weights
- * @param {{ layers: number, heads: number, T: number }} sizes
+ * @param {{ layers: number, heads: number, T: number, causal: boolean }} sizes
  * @param {string[] | null} names
  */
-export function scoresOfWeights(weights, { layers, heads, T }, names) {
+export function scoreWeights(weights, { layers, heads, T, causal }, names) {
   /** @type {Map<string, number>} */
   const numbers = new Map();
   for (const name of names ?? []) if (!numbers.has(name)) numbers.set(name, numbers.size);
@@ -127,5 +139,5 @@ export function scoresOfWeights(weights, { layers, heads, T }, names) {
     data: weights.subarray(l * size, (l + 1) * size),
     shape: [1, heads, T, T],
   }));
-  return scoresOf(all, { data: ids, shape: [T] });
+  return scoreHeads(all, { data: ids, shape: [T] }, causal);
 }

@@ -2,9 +2,10 @@
 // Throws a Problem with the reason if the files cannot be shown.
 
 import { layersIn } from '../../../src/js/ops/foreign.js';
+import { filesInArchive, isArchive, isSavedModel } from './archives.js';
 import { aboutWeights, checkSize, findAttentions } from './attentionWeights.js';
 import { openCheckpoint } from './checkpointFiles.js';
-import { baseOf, findIn, MODEL_WEIGHTS, PICKLES } from './fileContents.js';
+import { baseOf, findIn, MODEL_WEIGHTS, PICKLES, reasonOf } from './fileContents.js';
 import { Problem } from './problem.js';
 import { findTransposed, transpose } from './transposed.js';
 
@@ -30,6 +31,11 @@ const DESCRIBED = /\.gguf$|(^|\/)ckpt[\w.-]*\.pt$/i;
  */
 export async function openFiles(hl, name, files, { title, signal, transposed = false, onProgress }) {
   if (files.length === 0) throw new Problem('noFiles');
+  if (isArchive(files))
+    return openFiles(hl, name, await unpacked(files[0]), {
+      ...{ signal, transposed, onProgress },
+      title: title.replace(/\.zip$/i, ''),
+    });
   // The code for HeadVis folders is loaded here, because few visitors have one.
   if (files.some(({ path }) => baseOf(path) === 'scatter_data.json'))
     return (await import('./headvisSource.js')).openHeadvis(name, files, title);
@@ -38,7 +44,7 @@ export async function openFiles(hl, name, files, { title, signal, transposed = f
   const index = files.some(({ path }) => INDEX.test(path));
   // These files need no config.json.
   const described = files.some(({ path }) => DESCRIBED.test(path));
-  if ((config && (weights || index)) || described)
+  if ((config && (weights || index)) || described || (!config && (await isSavedModel(files))))
     return openCheckpoint(hl, name, files, { title, signal, onProgress });
   const torch = files.find(({ path }) => TORCH.test(path));
   if (torch && !config) throw new Problem('noConfig', baseOf(torch.path), 0);
@@ -50,6 +56,15 @@ export async function openFiles(hl, name, files, { title, signal, transposed = f
   if (isLayer(found.tensors, others)) return openLayer(hl, name, title, found);
   if (attentions.length > 0) return openWeights(name, title, attentions, found, others);
   throw await problemOf(files, title, found, others);
+}
+
+/** Returns the files in an archive. @param {UserFile} archive */
+async function unpacked(archive) {
+  try {
+    return await filesInArchive(archive);
+  } catch (error) {
+    throw new Problem('unreadable', baseOf(archive.path), reasonOf(error));
+  }
 }
 
 /**

@@ -2,10 +2,11 @@
 
 import { readSafetensors } from '../../../src/js/io/formats.js';
 import { noCurves } from '../../features/train/curves.js';
-import { keyOf, TASK_NAMES } from '../../features/train/settings.js';
+import { keyOf } from '../../features/train/settings.js';
 import { checkSettings } from '../../features/train/tasks.js';
 import { everyOther } from './snapshots.js';
 
+/** @import { Settings } from '../../store/types.js' */
 /** @import { Curves } from '../../features/train/curves.js' */
 /** @import { ModelStore, StoredTraining } from './trainedModelDatabase.js' */
 /** @import { Send } from '../types.js' */
@@ -16,6 +17,27 @@ import { everyOther } from './snapshots.js';
 const STORE_EVERY = 10_000;
 /** Maximum bytes of the stored snapshots. If there are more, every other snapshot is dropped until the rest fits. */
 const MAX_STORED = 8e6;
+
+/**
+ * Returns true for valid settings. Another version of the page may have stored models of other tasks.
+ * @param {unknown} settings
+ */
+function isKnown(settings) {
+  try {
+    checkSettings(/** @type {Settings} */ (settings));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns true if a record has the form that the page writes. @param {StoredTraining | undefined} stored */
+function isReadable(stored) {
+  if (!stored || !isKnown(stored.settings)) return false;
+  const { steps, end, bytes, curves } = stored;
+  const lists = [curves?.loss, curves?.right, ...Object.values(curves?.scores ?? {})];
+  return [steps, end].every(Number.isSafeInteger) && bytes instanceof Uint8Array && lists.every(Array.isArray);
+}
 
 /** @param {Snapshot} snapshot */
 const sizeOf = ({ state }) => Object.values(state).reduce((sum, { data }) => sum + data.byteLength, 0);
@@ -49,9 +71,14 @@ export class StoredModels {
     this.#storedAt = performance.now();
   }
 
-  /** @param {string} key @returns {Promise<StoredTraining | undefined>} undefined also if the storage cannot be read */
-  get(key) {
-    return this.#modelStore.get(key).catch(() => undefined);
+  /**
+   * Returns a stored model; undefined if there is none, or if it cannot be read.
+   * @param {string} key
+   * @returns {Promise<StoredTraining | undefined>}
+   */
+  async get(key) {
+    const stored = await this.#modelStore.get(key).catch(() => undefined);
+    return isReadable(stored) ? stored : undefined;
   }
 
   /**
@@ -74,8 +101,7 @@ export class StoredModels {
 
   async list() {
     const list = await this.#modelStore.list().catch(() => []);
-    // An earlier version of the page may have stored models of tasks that no longer exist.
-    this.#send('storedModels', { list: list.filter(({ settings }) => TASK_NAMES.includes(settings.task)) });
+    this.#send('storedModels', { list: list.filter((stored) => isKnown(stored?.settings)) });
   }
 
   /** @param {string} key */

@@ -4,8 +4,9 @@ import { partnerScore, signTokenizer, textOf } from '../../features/train/lesson
 import { TASK_ROLES } from '../../features/train/settings.js';
 import { TRAINED, UNCHANGED } from '../../store/runInput.js';
 import { describe } from '../run/describeRun.js';
-import { rolesOf, weightsOf } from '../run/headScores.js';
+import { weightsOf } from '../run/headScores.js';
 import { readRun } from '../run/modelInput.js';
+import { measureRoles } from '../run/roleMeasurement.js';
 import { capturesFor, forward } from '../run/runModel.js';
 import { NUMBERS, transformerSource } from '../sources/sources.js';
 
@@ -90,7 +91,7 @@ export function showProbe(hl, trainer, version, chosen, send) {
   const weights = fields.weights.slice();
   const scores = fields.scores ?? [];
   send('source', { about });
-  send('roles', { roles: rolesOf(scores) });
+  send('roles', measureRoles(hl, source));
   send('run', { ...fields, pieces, cut: false, T: labels.length, layer, head, guesses }, [fields.weights.buffer]);
   return { weights, scores: chartScores(settings.task, scores) };
 }

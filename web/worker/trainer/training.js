@@ -114,7 +114,11 @@ export class Training {
   async #runOf(settings, fresh = false) {
     const key = keyOf(settings);
     if (this.#run && this.#run.key === key && !fresh) return this.#run;
-    return this.#replaceRun(settings, fresh ? undefined : await this.storedModels.get(key));
+    const stored = fresh ? undefined : await this.storedModels.get(key);
+    // A stored model whose file is damaged, or does not fit the settings, is trained from the beginning.
+    return stored
+      ? this.#replaceRun(settings, stored).catch(() => this.#replaceRun(settings))
+      : this.#replaceRun(settings);
   }
 
   /** @param {string} text */
@@ -123,7 +127,7 @@ export class Training {
     return ownTextTask(text, { model, tokenizer, readTokenizer: this.#demo.readTokenizer });
   }
 
-  /** @param {Settings} settings @param {StoredTraining | undefined} stored */
+  /** @param {Settings} settings @param {StoredTraining} [stored] */
   async #replaceRun(settings, stored) {
     const task = settings.task === OWN_TEXT ? await this.#ownTextTask(settings.text) : taughtTask(settings);
     const trainer = new Trainer(this.#hl, settings, task, stored?.progress && stored.bytes);

@@ -3,6 +3,7 @@
 import { messagesIn } from '../../features/chat/roles.js';
 import { transformerOf } from '../sources/sources.js';
 
+/** @import { Message } from '../../../src/js/text/chat/chatTemplate.js' */
 /** @import { ChatMessage } from '../../store/protocol.js' */
 /** @import { Transformer } from '../sources/types.js' */
 /** @import { Handler } from '../types.js' */
@@ -23,7 +24,7 @@ export const chat = {
 
 /** Writes a chat as a text. The begin token is left out if the tokenizer adds it anyway. */
 function textOf(/** @type {Transformer} */ model, /** @type {ChatMessage[]} */ messages) {
-  const text = model.chat(messages.map((message) => ({ ...message })));
+  const text = model.chat(/** @type {Message[]} */ (messages.map((message) => ({ ...message }))));
   const begin = model.chatTemplates?.begin;
   const { ids = [] } = model.tokenizer?.encode(text) ?? {};
   return begin && text.startsWith(begin) && ids[0] === ids[1] ? text.slice(begin.length) : text;

@@ -55,7 +55,7 @@ async function continueText({ model, tokenizer, about }, { ids, encoder }, { edi
       edit,
     });
     if (next.length === 0) break;
-    all.push(...next);
+    for (const id of next) all.push(id);
     const whole = tokenizer.decode(all.slice(from), { skipSpecial: encoder !== undefined });
     // If the last token ends in the middle of a character, nothing is sent until the next token completes it.
     if (!whole.endsWith('\ufffd') && whole !== text) {

@@ -1,36 +1,32 @@
 // Converts a picture to the pixel values that a model reads, by the steps in the preprocessor_config.json of the model.
 
-import { argumentError, HeadlightError } from '../../check/errors.js';
+import { argumentError } from '../../check/errors.js';
+import { readPictureFields, unsupported } from './pictureFields.js';
 import { FILTERS, resizePicture } from './resizePicture.js';
 
+/** @import { Fields } from './pictureFields.js' */
 /** @import { Picture } from './resizePicture.js' */
-
-/** @typedef {Record<string, any>} Fields of preprocessor_config.json */
 
 const CALLER = 'pixels';
 const CHANNELS = 3;
 /** The largest width and height, so that an invalid file cannot make the function allocate all memory. */
 const MAX_SIDE = 4096;
 
-/** @param {string} field @param {unknown} value @param {string} expected */
-const unsupported = (field, value, expected) =>
-  new HeadlightError('FORMAT', `${CALLER}: preprocessor_config.json: ${field} is ${value}, expected ${expected}`, {
-    parameter: field,
-  });
-
 /**
  * @param {Picture} picture
- * @param {Fields} config
+ * @param {Fields} config preprocessor_config.json
+ * @param {string} [modelType] model_type of config.json
  * @returns {{ data: Float32Array, shape: [1, 3, number, number] }}
  */
-export function preparePicture(picture, config) {
+export function preparePicture(picture, config, modelType) {
+  const fields = readPictureFields(config, modelType);
   let ready = picture;
-  if (config.do_resize ?? true) ready = resized(ready, config);
-  if (config.do_center_crop) ready = cropped(ready, sizeOf('crop_size', config.crop_size));
+  if (fields.do_resize) ready = resized(ready, fields);
+  if (fields.do_center_crop) ready = cropped(ready, sizeOf('crop_size', fields.crop_size));
   const { data, width, height } = ready;
-  const factor = (config.do_rescale ?? true) ? (config.rescale_factor ?? 1 / 255) : 1;
-  const normalizes = config.do_normalize ?? true;
-  const [means, stds] = ['image_mean', 'image_std'].map((field) => (normalizes ? threeNumbers(config, field) : []));
+  const factor = fields.do_rescale ? factorOf(fields) : 1;
+  const normalizes = fields.do_normalize;
+  const [means, stds] = ['image_mean', 'image_std'].map((field) => (normalizes ? threeNumbers(fields, field) : []));
   const area = width * height;
   const pixels = new Float32Array(CHANNELS * area);
   for (let c = 0; c < CHANNELS; c++)
@@ -41,9 +37,16 @@ export function preparePicture(picture, config) {
   return { data: pixels, shape: [1, CHANNELS, height, width] };
 }
 
-/** @param {Fields} config @param {string} field @returns {number[]} */
-function threeNumbers(config, field) {
-  const list = config[field];
+/** @param {Fields} fields @returns {number} */
+function factorOf({ rescale_factor: factor }) {
+  if (!Number.isFinite(factor)) throw unsupported('rescale_factor', JSON.stringify(factor), 'a number');
+  return factor;
+}
+
+/** Reads a number for each channel. One number is for all channels. @param {Fields} fields @param {string} field */
+function threeNumbers(fields, field) {
+  const given = fields[field];
+  const list = typeof given === 'number' ? new Array(CHANNELS).fill(given) : given;
   const isValid = Array.isArray(list) && list.length === CHANNELS && list.every((x) => Number.isFinite(x));
   if (!isValid || (field === 'image_std' && list.includes(0)))
     throw unsupported(field, JSON.stringify(list), field === 'image_std' ? 'three nonzero numbers' : 'three numbers');
@@ -51,10 +54,10 @@ function threeNumbers(config, field) {
 }
 
 /** @param {Picture} picture @param {Fields} config @returns {Picture} */
-function resized(picture, { size, resample = 2 }) {
+function resized(picture, { size, resample }) {
   const filter = FILTERS[resample];
   if (!filter) throw unsupported('resample', resample, `one of ${Object.keys(FILTERS).join(', ')}`);
-  const edge = size?.shortest_edge;
+  const edge = size.shortest_edge;
   if (edge === undefined) {
     const { width, height } = sizeOf('size', size);
     return resizePicture(picture, width, height, filter);
@@ -76,9 +79,9 @@ function resized(picture, { size, resample = 2 }) {
 /** @param {unknown} side */
 const isSide = (side) => Number.isInteger(side) && Number(side) >= 1 && Number(side) <= MAX_SIDE;
 
-/** Reads a size. A number is the side of a square. @param {string} field @param {any} size */
+/** @param {string} field @param {any} size */
 function sizeOf(field, size) {
-  const { width, height } = typeof size === 'number' ? { width: size, height: size } : (size ?? {});
+  const { width, height } = size;
   if (!isSide(width) || !isSide(height))
     throw unsupported(field, JSON.stringify(size), `a height and a width of 1 to ${MAX_SIDE}, or shortest_edge`);
   return { width, height };

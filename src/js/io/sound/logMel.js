@@ -10,14 +10,15 @@ import { checkSamples, resample } from './resample.js';
  * @property {number} [rate] sampling rate in hertz; default 16000. Sound of another rate is resampled
  * @property {number} [bins] `num_mel_bins` of the model; default 80, large-v3 has 128
  * @property {number} [seconds] length of the spectrogram: shorter sound is padded with silence, longer sound is cut;
- *   default 30
+ *   default 30, at least 0.02
  */
 
 const CALLER = 'logMel';
 const RATE = 16000;
 /** Number of samples of a window, and between the beginnings of adjacent windows. */
 const [WINDOW, HOP] = [400, 160];
-const MAX_SECONDS = 3600;
+/** A window is mirrored at both ends, so the shortest spectrogram has two frames. */
+const [MIN_SECONDS, MAX_SECONDS] = [(2 * HOP) / RATE, 3600];
 
 /** Range of the logarithms below their maximum, in powers of ten. Smaller values are raised to its lower end. */
 const RANGE = 8;
@@ -31,7 +32,7 @@ export function logMel(samples, options = {}) {
   const { rate = RATE, bins = 80, seconds = 30 } = readOptions(CALLER, options, ['rate', 'bins', 'seconds']);
   readNumber(CALLER, 'rate', rate, { least: 1000, most: 768_000 });
   readNumber(CALLER, 'bins', bins, { integer: true, least: 1, most: 512 });
-  readNumber(CALLER, 'seconds', seconds, { least: 1, most: MAX_SECONDS });
+  readNumber(CALLER, 'seconds', seconds, { least: MIN_SECONDS, most: MAX_SECONDS });
   checkSamples(CALLER, samples);
   const frames = Math.round((seconds * RATE) / HOP);
   const length = Math.ceil((frames * HOP * rate) / RATE);

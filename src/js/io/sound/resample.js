@@ -34,8 +34,12 @@ export function resample(samples, from, to) {
 
 /** @param {string} caller @param {unknown} samples */
 export function checkSamples(caller, samples) {
-  if (!(Array.isArray(samples) || (ArrayBuffer.isView(samples) && 'length' in samples)))
-    throw argumentError(caller, 'samples', samples, 'a list of numbers');
+  const isList = Array.isArray(samples) || (ArrayBuffer.isView(samples) && 'length' in samples);
+  if (!isList) throw argumentError(caller, 'samples', samples, 'a list of numbers');
+  // All elements of a typed array have the same type.
+  const first = Array.isArray(samples) ? samples : Array.from(/** @type {Float32Array} */ (samples).subarray(0, 1));
+  const other = first.findIndex((x) => typeof x !== 'number');
+  if (other >= 0) throw argumentError(caller, `samples[${other}]`, first[other], 'a number');
 }
 
 /** Returns the value of a sinc in a Hann window. @param {number} x in zeros of the sinc */

@@ -26,9 +26,10 @@ import { chooseTorch } from './torchNames.js';
  * @property {Config} [generationConfig] in the form of generation_config.json
  * @property {Map<string, Stored>} tensors by name
  * @property {string[]} files names of the files with the tensors
- * @property {(fixed?: FixedLength) => Promise<{ tokenizer: Tokenizer, file?: Uint8Array,
+ * @property {(fixed?: FixedLength) => Promise<{ tokenizer?: Tokenizer, missing?: string, file?: Uint8Array,
  *   keys?: Record<string, GgufValue> } | undefined>} openTokenizer
- *   fixed: the length to which all texts are cut or padded; file: tokenizer.json; keys: entries of GGUF metadata
+ *   fixed: the length to which all texts are cut or padded; missing: the reason why the tokenizer cannot be opened;
+ *   file: tokenizer.json; keys: entries of GGUF metadata
  * @property {ChatSource} [chat] the chat templates, if they are not in files of their own
  * @property {Family} [family] family that reads the tensors; default: the family of config.model_type
  * @property {string} [describedBy] origin of the config, for error messages; default: config.json

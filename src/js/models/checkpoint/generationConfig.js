@@ -1,5 +1,4 @@
 // Reads the defaults of generate() from a model's generation_config.json, or from its config.json if there is none.
-// Fields without an option of generate(), such as those of beam search, are ignored.
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
@@ -15,7 +14,14 @@ import { quote } from '../../check/quote.js';
  * @property {readonly number[]} [suppressFirst] tokens that are not chosen as the first generated token
  * @property {readonly (readonly [index: number, id: number])[]} [forced] tokens that are chosen at an index of the
  *   sequence
+ * @property {number} [noRepeatNgram] see the options of generate(), also for the next four
+ * @property {number} [min]
+ * @property {number} [minLength]
+ * @property {readonly (readonly number[])[]} [badWords]
+ * @property {readonly number[]} [forcedEnd]
  * @property {number} [start] first token of a decoder with an encoder
+ * @property {readonly string[]} ignored names of fields of generation_config.json that have no effect here, although
+ *   they change texts in the Python library transformers, or that are not known
  */
 /** @typedef {Record<string, any>} Fields */
 
@@ -42,9 +48,67 @@ export function readGeneration(config, generation) {
     suppress: reader.ids('suppress_tokens'),
     suppressFirst: reader.ids('begin_suppress_tokens'),
     forced: readForced(reader),
+    noRepeatNgram: reader.count('no_repeat_ngram_size'),
+    min: reader.count('min_new_tokens'),
+    minLength: reader.count('min_length'),
+    badWords: reader.lists('bad_words_ids'),
+    forcedEnd: reader.ids('forced_eos_token_id'),
     start: reader.id('decoder_start_token_id') ?? fallback.id('decoder_start_token_id'),
   };
-  return Object.freeze(Object.fromEntries(Object.entries(defaults).filter(([, value]) => value !== undefined)));
+  const present = Object.fromEntries(Object.entries(defaults).filter(([, value]) => value !== undefined));
+  return Object.freeze({ ...present, ignored: Object.freeze(ignoredIn(config, generation)) });
+}
+
+/** Fields that are obeyed, here or by transcribe(). */
+const OBEYED = new Set([
+  ...['eos_token_id', 'do_sample', 'temperature', 'top_k', 'top_p', 'repetition_penalty', 'suppress_tokens'],
+  ...['begin_suppress_tokens', 'forced_bos_token_id', 'forced_decoder_ids', 'no_repeat_ngram_size', 'min_new_tokens'],
+  ...['min_length', 'bad_words_ids', 'forced_eos_token_id', 'decoder_start_token_id'],
+  ...['lang_to_id', 'task_to_id', 'is_multilingual', 'no_timestamps_token_id'],
+]);
+/** Fields that do not change the text, or only the times of its words. */
+const SILENT = new Set([
+  ...['_from_model_config', 'transformers_version', 'bos_token_id', 'pad_token_id', 'use_cache', 'low_memory'],
+  ...['return_dict_in_generate', 'output_attentions', 'output_hidden_states', 'output_scores', 'output_logits'],
+  ...['cache_implementation', 'cache_config', 'return_legacy_cache', 'disable_compile', 'compile_config'],
+  ...['prefill_chunk_size', 'torch_dtype', 'dtype', '_commit_hash', '_original_object_hash'],
+  ...['alignment_heads', 'median_filter_width', 'max_initial_timestamp_index', 'prev_sot_token_id'],
+]);
+/** Values without effect in transformers. null is such a value for every field. @type {Record<string, unknown>} */
+const NEUTRAL = {
+  num_beams: 1,
+  num_beam_groups: 1,
+  num_return_sequences: 1,
+  length_penalty: 1,
+  early_stopping: false,
+  diversity_penalty: 0,
+  typical_p: 1,
+  min_p: 0,
+  epsilon_cutoff: 0,
+  eta_cutoff: 0,
+  encoder_repetition_penalty: 1,
+  encoder_no_repeat_ngram_size: 0,
+  renormalize_logits: false,
+  remove_invalid_values: false,
+  guidance_scale: 1,
+  penalty_alpha: 0,
+  token_healing: false,
+  is_assistant: false,
+  return_timestamps: false,
+};
+
+/**
+ * Returns the names of the fields that have an effect in transformers and none here. Most fields of a config.json do
+ * not concern generation.
+ * @param {Fields} config
+ * @param {Fields} [generation]
+ */
+function ignoredIn(config, generation) {
+  const names = generation ? Object.keys(generation) : ['max_length', 'max_new_tokens', ...Object.keys(NEUTRAL)];
+  return names.filter((name) => {
+    const value = (generation ?? config)[name] ?? null;
+    return !OBEYED.has(name) && !SILENT.has(name) && value !== null && value !== NEUTRAL[name];
+  });
 }
 
 /** @param {Reader} reader */
@@ -107,6 +171,18 @@ class Reader {
    */
   number(name, fits, expected) {
     return this.#read(name, (value) => typeof value === 'number' && fits(value), expected);
+  }
+
+  /** @param {string} name @returns {number | undefined} */
+  count(name) {
+    return this.number(name, (x) => Number.isSafeInteger(x) && x >= 0, 'an integer of at least 0');
+  }
+
+  /** @param {string} name @returns {number[][] | undefined} */
+  lists(name) {
+    const isList = (/** @type {unknown} */ list) => Array.isArray(list) && list.length > 0 && list.every(isId);
+    const fits = (/** @type {unknown} */ value) => Array.isArray(value) && value.every(isList);
+    return this.#read(name, fits, 'a list of lists of ids');
   }
 
   /** @param {string} name @returns {number | undefined} */

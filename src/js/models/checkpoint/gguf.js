@@ -126,13 +126,16 @@ async function readNumbers(folder, tensor) {
 }
 
 /**
- * Opens the tokenizer that the metadata describes.
+ * Opens the tokenizer that the metadata describes. A model with a tokenizer of an unknown kind opens without it.
  * @param {GgufHeader['metadata']} metadata
  * @returns {ReturnType<Container['openTokenizer']>}
  */
 async function openTokenizer(metadata) {
-  const { openGgufTokenizer } = await import('../../text/ggufTokenizer.js');
+  const { openGgufTokenizer, whyUnknown } = await import('../../text/ggufTokenizer.js');
+  const entries = Object.entries(metadata).filter(([key]) => key.startsWith('tokenizer.ggml.'));
+  const keys = Object.fromEntries(entries);
+  const missing = whyUnknown(metadata);
+  if (missing) return { missing, keys };
   const tokenizer = openGgufTokenizer(metadata);
-  const keys = Object.entries(metadata).filter(([key]) => key.startsWith('tokenizer.ggml.'));
-  return tokenizer && { tokenizer, keys: Object.fromEntries(keys) };
+  return tokenizer && { tokenizer, keys };
 }

@@ -2,7 +2,8 @@
 
 import { HeadlightError } from '../../check/errors.js';
 import { quote } from '../../check/quote.js';
-import { ARCHITECTURES } from './ggufNames.js';
+import { MAX_SIZE } from '../../check/shape.js';
+import { ARCHITECTURES, FREQUENCIES } from './ggufNames.js';
 
 /** @import { GgufValue } from '../../io/ggufCursor.js' */
 /** @import { Config } from '../families/common.js' */
@@ -84,6 +85,12 @@ export class ModelMetadata {
     const value = this.#get(key) ?? fallback;
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
     throw this.fail(this.keyOf(key), this.#is(value, 'an integer from 0 to 2 ** 31 - 1'), 'an integer');
+  }
+
+  /** Returns an integer that is a limit. A limit beyond all sizes is the largest size. @param {string} key */
+  limit(key) {
+    const value = this.#get(key);
+    return Number.isInteger(value) && Number(value) > MAX_SIZE ? MAX_SIZE : this.integer(key);
   }
 
   /**
@@ -234,7 +241,7 @@ class Source {
   }
 
   get context() {
-    return this.meta.integer('context_length');
+    return this.meta.limit('context_length');
   }
 
   /** Returns the fields that decoders with rotary positions have. */
@@ -270,35 +277,65 @@ class Source {
   #scaling() {
     const { meta, frequencies } = this;
     const key = meta.keyOf('rope.scaling.type');
-    const old = meta.number('rope.scale_linear', 1);
-    const { [key]: type = old === 1 ? 'none' : 'linear' } = meta.values;
+    const { [key]: type = 'linear' } = meta.values;
     const { all, short, long } = frequencies;
     const attention = meta.number('rope.scaling.attn_factor', 1);
+    const factor = type === 'none' ? 1 : this.#factor();
     if (all || short || long) {
-      if (type === 'linear' || type === 'yarn')
-        throw meta.fail(key, `is ${quote(type)}, expected none, as the file has factors of frequencies`);
-      return this.#factors(attention);
+      if (type === 'yarn')
+        throw meta.fail(key, "is 'yarn', expected none or linear, as the file has factors of frequencies");
+      return this.#factors(factor, attention);
     }
     if (type === 'longrope') throw meta.fail(key, 'is longrope, but the file has no rope_factors_long.weight');
     if (type !== 'none' && type !== 'linear' && type !== 'yarn')
       throw meta.fail(key, `is ${quote(type)}, expected none, linear, yarn or longrope`);
-    if (type === 'none' && attention === 1) return {};
-    const factor = type === 'none' ? 1 : meta.number('rope.scaling.factor', old === 1 ? undefined : old);
+    if (factor === 1 && attention === 1) return {};
     if (type === 'yarn') return { rope_scaling: this.#yarn(factor, attention) };
     if (attention === 1) return { rope_scaling: { rope_type: 'linear', factor } };
-    const width = meta.integer('rope.dimension_count', this.headDim);
-    const same = new Array(Math.floor(width / 2)).fill(factor);
+    const same = new Array(this.#pairs).fill(factor);
     return { rope_scaling: { rope_type: 'longrope', short_factor: same, attention_factor: attention } };
   }
 
-  /** @param {number} attention @returns {Config} */
-  #factors(attention) {
-    const { all, short, long } = this.frequencies;
+  /** Returns the factor of positions as llama.cpp does: without a type it is linear, and 0 means 1. */
+  #factor() {
+    return this.meta.number('rope.scaling.factor', this.meta.number('rope.scale_linear', 0)) || 1;
+  }
+
+  /** Number of pairs of a head's elements that are rotated. */
+  get #pairs() {
+    return Math.floor(this.meta.integer('rope.dimension_count', this.headDim) / 2);
+  }
+
+  /** @param {number} factor of positions @param {number} attention @returns {Config} */
+  #factors(factor, attention) {
+    const { all, short, long } = this.#checkedFrequencies(factor);
     const fields = { rope_type: 'longrope', short_factor: all ?? short, attention_factor: attention };
     if (all) return { rope_scaling: fields };
     const key = this.meta.keyOf('rope.scaling.type');
     if (!short || !long) throw this.meta.fail(key, 'needs both rope_factors_short.weight and rope_factors_long.weight');
     return { rope_scaling: { ...fields, long_factor: long }, original_max_position_embeddings: this.#original() };
+  }
+
+  /**
+   * Multiplies the divisors of frequencies by the factor of positions.
+   * @param {number} factor
+   * @returns {Frequencies}
+   */
+  #checkedFrequencies(factor) {
+    const { all, long, short } = this.frequencies;
+    const lists = [all, long, short].map((list, i) => {
+      if (list === undefined) return undefined;
+      const wrong = (/** @type {string} */ text, /** @type {unknown} */ got) => {
+        const message = `${CALLER}: ${this.meta.file}: '${FREQUENCIES[i]}' ${text}`;
+        return new HeadlightError('FORMAT', message, { parameter: FREQUENCIES[i], expected: this.#pairs, got });
+      };
+      if (list.length !== this.#pairs)
+        throw wrong(`has ${list.length} numbers, expected ${this.#pairs}, one for each rotated pair`, list.length);
+      const bad = list.find((value) => !(value > 0 && value < Infinity));
+      if (bad !== undefined) throw wrong(`contains ${bad}, expected numbers above 0`, bad);
+      return list.map((value) => value * factor);
+    });
+    return { all: lists[0], long: lists[1], short: lists[2] };
   }
 
   #original() {

@@ -14,7 +14,8 @@ const PROJECTION = /^(.*)\.(w|b)([qkvo])$/;
 function splitName(name) {
   const match = PROJECTION.exec(name);
   if (match) return [`${match[1]}.${match[3]}`, match[2] === 'w' ? 'weight' : 'bias'];
-  if (/\.norm[QK]$/.test(name)) return [name, 'weight'];
+  const headNorm = /^(.*\.norm[QK])(Bias)?$/.exec(name);
+  if (headNorm) return [headNorm[1], headNorm[2] ? 'bias' : 'weight'];
   const at = name.lastIndexOf('.');
   return [name.slice(0, at), name.slice(at + 1)];
 }

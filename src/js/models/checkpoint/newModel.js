@@ -1,6 +1,6 @@
 // Makes a transformer from weights that have been read, and adds everything else that its files contain.
 
-import { completePreprocessor, configOfTower, PAIRS } from '../families/pairs.js';
+import { configOfTower, PAIRS } from '../families/pairs.js';
 import { Transformer } from '../transformer.js';
 import { readChatSource } from './chatSource.js';
 import { readGeneration } from './generationConfig.js';
@@ -19,9 +19,14 @@ import { readSentence } from './sentenceTransformers.js';
 /** @import { Plan } from './plan.js' */
 /** @import { Storage } from './readWeights.js' */
 
-/** @param {Memory} memory @param {Plan} plan @param {Map<string, Weight>} weights */
-export function newModel(memory, { family, options, found, unread }, weights) {
-  const model = new Transformer(memory, options, weights);
+/**
+ * @param {Memory} memory
+ * @param {Plan} plan
+ * @param {Map<string, Weight>} weights
+ * @param {number} [step] number of learn() calls so far
+ */
+export function newModel(memory, { family, options, found, unread }, weights, step) {
+  const model = new Transformer(memory, options, weights, step);
   model.family = family.name;
   model.unread = unread;
   model.storedNames = new Map(found.map(({ name, names }) => [name, names[0]]));
@@ -45,7 +50,7 @@ export async function completeModel(model, folder, container, plan, storage) {
   model.sentence = await readSentence(folder);
   model.chatTemplates = await openChat(container);
   const input = (plan.options.encoder ?? plan.options).input;
-  if (input !== 'tokens') model.preprocessor = await readPreprocessor(folder, container, plan.options);
+  if (input !== 'tokens') model.preprocessor = await readPreprocessor(folder, container, input);
   const letters = plan.options.input === 'sound' && (await openLettersOf(folder, container.config));
   await folder.complete?.();
   model.source = await describeSource(folder, container, storage);
@@ -67,16 +72,19 @@ function configOf({ config }, { family, options }) {
 }
 
 /**
- * Reads preprocessor_config.json. For a tower of CLIP or SigLIP, adds the fields that the file leaves out.
+ * Reads preprocessor_config.json. Version 5 of the library transformers writes its fields into processor_config.json.
  * @param {Folder} folder
  * @param {Container} container
- * @param {Resolved} options
+ * @param {Resolved['input']} input
  * @returns {Promise<Config | undefined>}
  */
-async function readPreprocessor(folder, { config }, { patch }) {
-  const given = await readInner(folder, 'preprocessor_config.json');
-  const pair = PAIRS.get(String(config.model_type).replace(/_vision_model$/, ''));
-  return given && pair && patch ? completePreprocessor(given, pair.picture(patch.image)) : given;
+async function readPreprocessor(folder, { config }, input) {
+  const part = input === 'patches' ? 'image_processor' : 'feature_extractor';
+  const given =
+    (await readInner(folder, 'preprocessor_config.json')) ?? (await readInner(folder, 'processor_config.json'))?.[part];
+  if (!given || input !== 'patches') return given;
+  const { withDefaults } = await import('../../io/picture/pictureFields.js');
+  return withDefaults(given, config.model_type);
 }
 
 /**
@@ -95,9 +103,10 @@ async function addTokenizer(model, folder, container, { family, options }) {
   }
   const text = await container.openTokenizer(fixed);
   model.tokenizer = text?.tokenizer;
+  model.tokenizerProblem = text?.missing;
   model.tokenizerFile = text?.file;
   model.tokenizerKeys = text?.keys;
-  const padId = fixed?.pad === undefined ? undefined : text?.tokenizer.idOf(fixed.pad);
+  const padId = fixed?.pad === undefined ? undefined : text?.tokenizer?.idOf(fixed.pad);
   if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
 }
 

@@ -4,6 +4,7 @@
 import { readNumber, readOptions, readSignal, readWord } from '../../check/arguments.js';
 import { argumentError, unreadable } from '../../check/errors.js';
 import { hasTower, PAIRS } from '../families/pairs.js';
+import { isArchive } from './chosenFile.js';
 import { openContainer } from './containers.js';
 import { openFile, openFolder } from './files.js';
 import { completeModel, newModel } from './newModel.js';
@@ -16,7 +17,7 @@ import { readAll } from './smallFiles.js';
 /** @import { Tower } from '../families/pairs.js' */
 /** @import { HubPlatform } from '../../hub/types.js' */
 /** @import { HubOptions } from '../../hub/options.js' */
-/** @import { HubOrigin, ModelFiles, OpenPath } from './files.js' */
+/** @import { Folder, HubOrigin, ModelFiles, OpenPath } from './files.js' */
 /** @import { TextImageModel } from '../textImage/textImageModel.js' */
 /** @import { Transformer } from '../transformer.js' */
 /** @import { Container } from './containers.js' */
@@ -47,7 +48,8 @@ import { readAll } from './smallFiles.js';
  */
 /**
  * A transformer with its config.json and its tokenizer. Without a tokenizer.json the tokenizer is undefined. For 'demo'
- * family and config are undefined.
+ * and for a file of `save`, family, config and source are undefined. If the folder contains the optimizer of a
+ * training, `optimizer` continues it.
  * @typedef {Transformer & { family: string, config: Record<string, any>, tokenizer: Tokenizer,
  *   source: ModelSource }} OpenedModel
  */
@@ -88,8 +90,10 @@ export async function openModel(memory, files, options, environment) {
     return /** @type {OpenedModel} */ (model);
   }
   const hub = { options: given.hub, platform: environment.hub };
-  const folder = await openFolder(CALLER, files, environment.openPath, signal, hub);
+  const folder = await unpacked(await openFolder(CALLER, files, environment.openPath, signal, hub), signal);
   try {
+    const own = await openOwn(memory, folder, { storage, layers, signal, onProgress });
+    if (own) return own;
     const container = await openContainer(folder, storage);
     const how = { storage, layers, signal, onProgress };
     const pair = PAIRS.get(container.config.model_type);
@@ -101,10 +105,13 @@ export async function openModel(memory, files, options, environment) {
     }
     if (tower === 'both')
       throw argumentError(CALLER, 'tower', tower, 'no such option, because the files do not contain two towers');
-    const plan = await planModel(container, how, pair?.[single ?? present[0] ?? 'text']);
+    const planned = await planModel(container, how, pair?.[single ?? present[0] ?? 'text']);
+    const training = await openTraining(folder, planned, how);
+    const plan = training ? { ...planned, options: { ...planned.options, ...training.resumed.options } } : planned;
     const weights = await readWeights(memory, container.folder, plan.found, how);
-    const model = newModel(memory, plan, weights);
+    const model = newModel(memory, plan, weights, training?.resumed.step);
     try {
+      if (training) model.optimizer = await training.resume(memory, folder, model, training.resumed, signal);
       await completeModel(model, folder, container, plan, storage);
       signal?.throwIfAborted();
       return /** @type {OpenedModel} */ (model);
@@ -115,6 +122,52 @@ export async function openModel(memory, files, options, environment) {
   } finally {
     await folder.close();
   }
+}
+
+/** Names of files, other than checkpoints, that Headlight or its page writes. */
+const OWN = /\.(safetensors|onnx|np[yz]|csv)$|^scatter_data\.json$/i;
+
+/**
+ * Returns the folder of the files in an archive, if the folder has nothing else.
+ * @param {Folder} folder @param {AbortSignal} [signal]
+ */
+async function unpacked(folder, signal) {
+  const [name = '', ...others] = folder.names ?? [];
+  if (others.length > 0 || !isArchive(name)) return folder;
+  const { unpackedFiles } = await import('./ownFiles.js');
+  const files = await unpackedFiles(folder, name);
+  await folder.close();
+  return openFolder(CALLER, files, undefined, signal);
+}
+
+/**
+ * Opens a model that `save` has written; undefined if the folder is that of a checkpoint.
+ * @param {Memory} memory
+ * @param {Folder} folder
+ * @param {{ storage: Storage, layers?: number, signal?: AbortSignal, onProgress?: OpenOptions['onProgress'] }} how
+ */
+async function openOwn(memory, folder, how) {
+  const { names } = folder;
+  if (!names?.some((name) => OWN.test(name))) return undefined;
+  // A HeadVis folder has a config.json too.
+  if (!names.includes('scatter_data.json') && (await folder.size('config.json')) !== null) return undefined;
+  const { openOwnFile } = await import('./ownFiles.js');
+  return /** @type {Promise<OpenedModel | undefined>} */ (openOwnFile(memory, folder, how));
+}
+
+/**
+ * Reads the state of a training from a folder on disk, or among files, that contains the optimizer. Other folders are
+ * not asked for it, because most have none.
+ * @param {import('./files.js').Folder} folder
+ * @param {import('./plan.js').Plan} plan
+ * @param {{ storage: Storage, layers?: number }} how
+ */
+async function openTraining(folder, plan, { storage, layers }) {
+  const isPresent = folder.names?.includes('optimizer.safetensors') && !folder.origin;
+  if (!isPresent || storage !== 'float32' || layers !== undefined) return undefined;
+  const { readResumed, resume } = await import('./resume.js');
+  const resumed = await readResumed(folder, plan);
+  return resumed && { resumed, resume };
 }
 
 /**

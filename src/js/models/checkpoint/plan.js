@@ -13,7 +13,7 @@ import { parameterShapes } from '../parameters.js';
 import { account } from './accounting.js';
 import { sourceOf, splitOf } from './naming.js';
 import { storedShape } from './tensorLayout.js';
-import { hasOwnHead, tiedHeads } from './tying.js';
+import { findOtherEmbedding, hasOwnHead, tiedHeads } from './tying.js';
 
 /** @import { Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved, TransformerOptions } from '../options.js' */
@@ -48,6 +48,12 @@ export async function planModel(container, { layers, signal }, part) {
   const described = readConfig(family, prefix, container);
   await loadRareParts(described);
   if (described.tied && (await hasOwnHead(family, prefix, tensors, container.folder, signal))) described.tied = false;
+  const embeddings = await findOtherEmbedding(family, prefix, tensors, container.folder, signal);
+  if (embeddings)
+    throw fail(
+      `${embeddings.join(' and ')} differ, but both stacks are expected to share one embedding`,
+      embeddings[1],
+    );
   const options = resolve(family, described, layers, container);
   const found = locate(family, prefix, options, container);
   const unread = account(family, prefix, found, tensors.keys(), blocksOf(described, options));
@@ -160,9 +166,10 @@ function locate(family, prefix, options, { tensors, describedBy = 'its config.js
     const present = [...names.filter((other) => tensors.has(other)), ...head];
     if (present.length === 0) missing.push(nameOf(names[0] ?? name));
     const stored = present
-      .slice(0, source.form === 'stacked' ? 2 : 1)
+      .slice(0, source.form === 'stacked' ? undefined : 1)
       .map((other) => /** @type {Stored} */ (tensors.get(other)));
-    for (const [i, tensor] of stored.entries()) checkStored(nameOf(present[i]), tensor, source, shape, options, name);
+    for (const [i, tensor] of stored.entries())
+      checkStored(nameOf(present[i]), tensor, source, shape, options, name, stored.length);
     found.push({ name, names: present, shape, source, stored, split: splitOf(options, name) });
   }
   if (missing.length > 0) {
@@ -180,18 +187,19 @@ function locate(family, prefix, options, { tensors, describedBy = 'its config.js
  * @param {readonly number[]} shape
  * @param {Resolved} options
  * @param {string} parameter
+ * @param {number} count of tensors that store the parameter
  */
-function checkStored(name, { shape: got, dtype }, source, shape, options, parameter) {
+function checkStored(name, { shape: got, dtype }, source, shape, options, parameter, count) {
   if (!isKnown(dtype)) throw unknownDType(CALLER, name, dtype);
   if (!FLOATS.has(dtype))
     throw fail(`${name} has the type ${dtype}, expected one of ${[...FLOATS].join(', ')}`, name, { got: dtype });
   const expected = storedShape(source, shape, splitOf(options, parameter));
   const plain = !source.part && !source.transposed && source.form !== 'convolution';
-  const rows = source.form === 'stacked' ? shape[0] : 1;
+  const stacked = source.form === 'stacked';
   // The axes of a patch, or leading axes of length 1, do not change the order of the numbers.
   const same =
-    plain && got.length !== expected.length
-      ? elementCount(got) * rows === elementCount(shape)
+    stacked || (plain && got.length !== expected.length)
+      ? elementCount(got) * count === elementCount(shape)
       : sameShape(got, expected);
   if (!same) throw fail(`${name} is ${formatShape(got)}, expected ${formatShape(expected)}`, name, { got, expected });
 }

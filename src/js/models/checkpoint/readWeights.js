@@ -129,7 +129,8 @@ function sizeOf(memory, { shape, stored }, form) {
 function writersOf(memory, found, form, weights) {
   const { name, shape, source, stored, split } = found;
   const stacked = source.form === 'stacked';
-  const layouts = stored.map((tensor) => layoutOf(source, tensor.shape, stacked ? [1, shape[1]] : shape, split));
+  const each = elementCount(shape) / stored.length;
+  const layouts = stored.map((tensor) => layoutOf(source, tensor.shape, stacked ? [1, each] : shape, split));
   /** @type {Weight} */
   const weight = { shape: Object.freeze([...shape]) };
   weights.set(name, weight);
@@ -157,7 +158,7 @@ function writersOf(memory, found, form, weights) {
       if (form === 'blocks' && packed) writeBlocks(memory, packed.tensor, found, given, row, last - first);
       else {
         const [bytes, type] = readable(given, tensor, layouts[i].width);
-        const offset = stacked ? i * shape[1] : 0;
+        const offset = stacked ? i * each : 0;
         if (packed && !rounded) copyHalves(memory, name, weight, offset, layouts[i], bytes, first, last);
         else if (byRows && packed) quantizeStored(memory, CALLER, rounded, packed.tensor, shape, row, bytes, type);
         else writeFloats(memory, whole(), offset, layouts[i], bytes, type, first, last);

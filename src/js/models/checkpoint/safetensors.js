@@ -27,7 +27,8 @@ export async function openSafetensors(folder, file) {
   const map = file === INDEX ? readWeightMap(CALLER, await readJson(folder, INDEX)) : new Map();
   const files = file === INDEX ? [...new Set(map.values())].sort() : [file];
   const tensors = await readHeaders(folder, files, map);
-  const openTokenizer = (/** @type {FixedLength | undefined} */ fixed) => openTokenizerJson(folder, fixed);
+  const openTokenizer = (/** @type {FixedLength | undefined} */ fixed) =>
+    openTokenizerJson(folder, config.model_type, fixed);
   return { format: 'safetensors', folder, config, generationConfig, tensors, files, openTokenizer };
 }
 

@@ -26,8 +26,8 @@ import trainProgram from './train.py' with { type: 'text' };
 /**
  * @typedef {object} SaveFolderOptions
  * @property {string | Uint8Array} [tokenizer] tokenizer.json; default: the one that the model was opened with
- * @property {Adam | Sgd} [optimizer] optimizer of this model, whose state is written too, so that train.py continues
- *   with it
+ * @property {Adam | Sgd} [optimizer] optimizer of this model, whose state is written too, so that openModel and
+ *   train.py continue with it
  */
 
 const CALLER = 'saveFolder';
@@ -241,6 +241,20 @@ function shapeIn({ storedShapes }, name, shape) {
 }
 
 /**
+ * Returns the tensors of a parameter that is stored in a tensor for each head.
+ * @param {string[]} names under which the tensors may be stored
+ * @param {StateEntry['data']} data
+ * @param {number} width of a head
+ */
+function tensorsOfHeads(names, data, width) {
+  const weights = names.filter((name) => name.endsWith('.weight'));
+  const part = (/** @type {number} */ head) => Float32Array.from(data).subarray(head * width, (head + 1) * width);
+  return Object.fromEntries(
+    Array.from({ length: data.length / width }, (_, head) => [weights[head], { data: part(head), shape: [width] }]),
+  );
+}
+
+/**
  * Returns the tensors that store the parameters, or the optimizer's state of the parameters, by name.
  * @param {Transformer} model
  * @param {Form} form
@@ -252,7 +266,11 @@ function tensorsOf(model, { config, names }, dataOf, asStored = false) {
   /** @type {Record<string, { data: Float32Array, shape: number[] }>} */
   const tensors = {};
   for (const [parameter, shape] of parameterShapes(model.options)) {
-    const { source = { from: '' } } = sourceOf(family, prefix, parameter);
+    const { source = { from: '' }, names: partNames } = sourceOf(family, prefix, parameter);
+    if (source.form === 'stacked') {
+      Object.assign(tensors, tensorsOfHeads(partNames, dataOf(parameter), model.options.headDim));
+      continue;
+    }
     const split = splitOf(model.options, parameter);
     const stored = storedShape(source, shape, split);
     const name = /** @type {string} */ (names.get(parameter));
@@ -294,7 +312,8 @@ function stateFile(model, form, optimizer) {
     return Object.entries(stored).map(([name, tensor]) => [`${name}.${part}`, tensor]);
   });
   const { name, lr, options } = optimizer;
-  const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout: model.options.dropout, steps });
+  const { dropout, seed } = model.options;
+  const headlight = JSON.stringify({ optimizer: name, lr, ...options, dropout, steps, seed, learned: model.learned });
   return writeSafetensors(Object.fromEntries(tensors), { headlight });
 }
 

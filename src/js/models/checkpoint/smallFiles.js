@@ -3,6 +3,7 @@
 import { HeadlightError } from '../../check/errors.js';
 import { quoteNames } from '../../check/quote.js';
 import { parseJson } from '../../io/json.js';
+import { readInner } from './innerFiles.js';
 
 /** @import { FixedLength } from '../../text/fixedLength.js' */
 /** @import { Tokenizer } from '../../text/tokenizer.js' */
@@ -46,15 +47,23 @@ export async function readGenerationJson(folder) {
 }
 
 /**
- * Opens the tokenizer of tokenizer.json, if there is one, and returns it with the bytes of the file.
+ * Opens the tokenizer of tokenizer.json, if there is one, by the settings of tokenizer_config.json. Returns it with the
+ * bytes of a tokenizer.json that contains these settings.
  * @param {Folder} folder
+ * @param {unknown} modelType model_type of config.json
  * @param {FixedLength} [fixed]
  * @returns {Promise<{ tokenizer: Tokenizer, file: Uint8Array } | undefined>}
  */
-export async function openTokenizerJson(folder, fixed) {
+export async function openTokenizerJson(folder, modelType, fixed) {
   const size = await folder.size('tokenizer.json');
   if (size === null) return undefined;
-  const { openTokenizer } = await import('../../text/tokenizer.js');
-  const file = await readAll(folder, 'tokenizer.json', size);
-  return { tokenizer: openTokenizer(file, fixed), file };
+  const { openTokenizer, parseTokenizer } = await import('../../text/tokenizer.js');
+  const bytes = await readAll(folder, 'tokenizer.json', size);
+  const settings = await readInner(folder, 'tokenizer_config.json');
+  const file = settings && typeof settings === 'object' ? parseTokenizer(bytes) : undefined;
+  if (!(file instanceof Map)) return { tokenizer: openTokenizer(bytes, fixed), file: bytes };
+  const { applySettings, plain } = await import('../../text/tokenizerConfig.js');
+  const changed = applySettings(file, settings, modelType);
+  const tokenizer = openTokenizer(file, fixed);
+  return { tokenizer, file: changed ? new TextEncoder().encode(JSON.stringify(plain(file))) : bytes };
 }

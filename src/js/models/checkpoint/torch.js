@@ -55,14 +55,15 @@ export async function openTorch(folder, file) {
   }
   checkShards(CALLER, tensors, map, file);
   const own = args && (await folder.size('config.json')) === null ? args : undefined;
+  const config = own ? nanogptConfig(own) : await readJson(folder, 'config.json');
   return {
     format: 'torch',
     folder: withStrided(folder, strided),
-    config: own ? nanogptConfig(own) : await readJson(folder, 'config.json'),
+    config,
     generationConfig: await readGenerationJson(folder),
     tensors,
     files,
-    openTokenizer: (fixed) => openTokenizerJson(folder, fixed),
+    openTokenizer: (fixed) => openTokenizerJson(folder, config.model_type, fixed),
     ...(own && { family: nanogpt, describedBy: `the model_args of ${file}` }),
   };
 }

@@ -1,5 +1,6 @@
-// Checks whether the files of a model with a tied head contain a head whose values differ from the embedding. Only
-// a few ranges of large tensors are compared, because a head that was trained separately differs in every row.
+// Checks whether the files of a model contain a head, or another embedding, whose values differ from the embedding that
+// is read. Only a few ranges of large tensors are compared, because one that was trained separately differs in every
+// row.
 
 import { sameShape } from '../../check/shape.js';
 import { sourceOf } from './naming.js';
@@ -44,6 +45,23 @@ export async function hasOwnHead(family, prefix, tensors, folder, signal) {
 }
 
 /**
+ * Returns the embedding that is read, and one of another stack that has other values, if the files contain one.
+ * @param {Family} family
+ * @param {string} prefix
+ * @param {ReadonlyMap<string, Stored>} tensors
+ * @param {Folder} folder
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<[read: string, other: string] | undefined>}
+ */
+export async function findOtherEmbedding(family, prefix, tensors, folder, signal) {
+  const names = sourceOf(family, prefix, 'embedding.table').names.filter((name) => tensors.has(name));
+  const [first, ...others] = names.map((name) => /** @type {Stored} */ (tensors.get(name)));
+  for (const [i, other] of others.entries())
+    if (!(await isSame(folder, first, other, signal))) return [names[0], names[i + 1]];
+  return undefined;
+}
+
+/**
  * @param {Folder} folder
  * @param {Stored} a
  * @param {Stored} b
@@ -51,6 +69,7 @@ export async function hasOwnHead(family, prefix, tensors, folder, signal) {
  */
 async function isSame(folder, a, b, signal) {
   if (a.dtype !== b.dtype || a.form !== b.form || !sameShape(a.shape, b.shape)) return false;
+  if (a.file === b.file && a.begin === b.begin) return true;
   const size = a.end - a.begin;
   const count = Math.min(RANGES, Math.ceil(size / RANGE));
   const step = count > 1 ? (size - RANGE) / (count - 1) : 0;

@@ -1,9 +1,10 @@
 // BART and Marian: encoder–decoders whose norms are after each sum.
 
 import { bartNames, bartStacks } from './bartStacks.js';
-import { expectField, readActivation } from './common.js';
+import { ALL_BIASES, expectField, readActivation } from './common.js';
+import { countClasses, isFor } from './heads.js';
 
-/** @import { Config, Family } from './common.js' */
+/** @import { Config, Family, HasTensor } from './common.js' */
 /** @import { TransformerOptions } from '../options.js' */
 
 const NAMES = {
@@ -13,15 +14,33 @@ const NAMES = {
     'blocks.L.norm1': `${stack}.layers.L.self_attn_layer_norm`,
     'blocks.L.norm2': `${stack}.layers.L.final_layer_norm`,
   })),
-  'head.bias': '/final_logits_bias',
+  head: { from: '/lm_head', also: '/classification_head.out_proj' },
+  'head.bias': { from: '/final_logits_bias', also: '/classification_head.out_proj.bias' },
+  pooler: '/classification_head.dense',
 };
 
 /**
+ * Returns the options of the head. A classifier reads the last token of the decoder.
  * @param {Config} c
+ * @param {HasTensor} has
+ * @returns {Partial<TransformerOptions>}
+ */
+function headOf(c, has) {
+  const generates = isFor(c, 'ConditionalGeneration') || isFor(c, 'CausalLM');
+  if (has('/classification_head.out_proj.weight') && !generates)
+    return { tied: false, head: 'pooled', pool: 'last', pooler: 'tanh', classes: countClasses(c), bias: ALL_BIASES };
+  const bias = has('/final_logits_bias');
+  if (!generates && !bias && !has('/lm_head.weight')) return { tied: false, head: 'none' };
+  return { bias: { ...ALL_BIASES, head: bias } };
+}
+
+/**
+ * @param {Config} c
+ * @param {HasTensor} has
  * @param {Partial<TransformerOptions>} positions options of both stacks
  * @returns {TransformerOptions}
  */
-function stacks(c, positions) {
+function stacks(c, has, positions) {
   // mBART and other relatives, which are not supported, set these fields.
   for (const field of ['normalize_before', 'add_final_layer_norm', 'add_bias_logits', 'extra_layer_norm'])
     expectField(c, field, false);
@@ -36,35 +55,30 @@ function stacks(c, positions) {
     embedScale: c.scale_embedding ? Math.sqrt(c.d_model) : 1,
     ...positions,
   };
-  return {
-    ...bartStacks(c, shared),
-    bias: { query: true, key: true, value: true, out: true, mlp: true, norm: true, head: true },
-  };
+  return { ...bartStacks(c, shared), ...headOf(c, has) };
 }
 
 /** @type {Family} */
 export const bart = {
   name: 'bart',
   prefixes: ['model.', ''],
-  options: (c) => {
+  options: (c, has) => {
     expectField(c, 'static_position_embeddings', false);
     expectField(c, 'normalize_embedding', true);
     // The first two rows of the table of positions are not used.
-    return stacks(c, { positions: 'learned', positionOffset: 2, embedNorm: true });
+    return stacks(c, has, { positions: 'learned', positionOffset: 2, embedNorm: true });
   },
   names: NAMES,
-  // The classifier of an entailment model, which is not opened, reads the last token of the decoder.
-  others: ['/classification_head.dense', '/classification_head.out_proj'],
 };
 
 /** @type {Family} */
 export const marian = {
   name: 'marian',
   prefixes: ['model.', ''],
-  options: (c) => {
+  options: (c, has) => {
     expectField(c, 'static_position_embeddings', true);
     expectField(c, 'normalize_embedding', false);
-    return stacks({ max_position_embeddings: 1024, ...c }, { positions: 'sinusoidal', sinusoids: 'halves' });
+    return stacks({ max_position_embeddings: 1024, ...c }, has, { positions: 'sinusoidal', sinusoids: 'halves' });
   },
   names: NAMES,
   // Early files contain the sines and cosines of the positions.

@@ -45,8 +45,9 @@ export function bartNames(namesOf) {
     // One table for both stacks; some files contain copies of it.
     'embedding.table': {
       from: 'shared.weight',
-      also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight', '/lm_head.weight'],
+      also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight'],
     },
+    head: '/lm_head',
     ...stack('decoder'),
     'blocks.L.cross.norm': 'decoder.layers.L.encoder_attn_layer_norm',
     ...projections('blocks.L.cross', 'decoder.layers.L.encoder_attn', ENDS),

@@ -34,6 +34,7 @@ export function bertOptions(c) {
     vocab: c.vocab_size,
     mlp: c.intermediate_size,
     causal: !!c.is_decoder,
+    countPadding: true,
     normEps: c.layer_norm_eps ?? 1e-12,
     normPlace: /** @type {const} */ ('after'),
     embedNorm: true,

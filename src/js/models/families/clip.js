@@ -16,6 +16,7 @@ export const clip = {
       ...towerOptions(c, { ...CLIP, width: 512, heads: 8, mlp: 2048 }),
       vocab: c.vocab_size ?? 49408,
       context: c.max_position_embeddings ?? 77,
+      countPadding: true,
       pool: 'end',
       // If eos_token_id is 2, the end token is the largest id of the text.
       ...(c.eos_token_id !== 2 && { endToken: c.eos_token_id ?? 49407 }),

@@ -21,8 +21,8 @@ import { quote } from '../../check/quote.js';
  *   and its value; 'halves': two parameters of equal size
  * @property {boolean} [transposed] true: stored as (in, out)
  * @property {number} [offset] number that is added to the stored values
- * @property {'convolution' | 'stacked'} [form] 'convolution': stored as (out, channels, 3); 'stacked': the parameter
- *   has two rows, which are the tensors `from` and `also`
+ * @property {'convolution' | 'stacked'} [form] 'convolution': stored as (out, channels, 3); 'stacked': the parameter is
+ *   the tensor `from`, followed by those of `also` that the file has
  */
 /** @typedef {Record<string, string | TensorSource>} Names */
 /**

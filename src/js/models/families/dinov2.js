@@ -24,7 +24,8 @@ export const dinov2 = {
       normEps: c.layer_norm_eps ?? 1e-6,
       layerScale: true,
       input: 'patches',
-      patch: { size, image, channels: c.num_channels ?? 3 },
+      // The positions of pictures of another size are interpolated from those of a square.
+      patch: { size, image, channels: c.num_channels ?? 3, anySize: image[0] === image[1] },
       activation: readActivation('hidden_act', c.hidden_act ?? 'gelu'),
       bias: { ...ALL_BIASES, query: qkv_bias, key: qkv_bias, value: qkv_bias },
       ...(classifier

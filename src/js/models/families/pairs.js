@@ -8,41 +8,16 @@ import { towerConfig } from './towers.js';
 
 /**
  * bias: true if a bias is added to similarities; the probability of a text is then a sigmoid, not a softmax over texts.
- * projected: true if both towers end with a projection. picture: the fields of preprocessor_config.json that a file may
- * leave out, by the height and the width of the pictures.
- * @typedef {{ text: Family, vision: Family, bias: boolean, projected: boolean,
- *   picture: (image: readonly [number, number]) => Config }} PairFamily
+ * projected: true if both towers end with a projection.
+ * @typedef {{ text: Family, vision: Family, bias: boolean, projected: boolean }} PairFamily
  */
 /** @typedef {'text' | 'vision'} Tower */
-
-const BICUBIC = 3;
-const SHARED = { do_resize: true, resample: BICUBIC, do_rescale: true, rescale_factor: 1 / 255, do_normalize: true };
 
 /** The pairs by model_type. @type {ReadonlyMap<unknown, PairFamily>} */
 export const PAIRS = new Map(
   Object.entries({
-    clip: {
-      text: clip,
-      vision: clipVision,
-      bias: false,
-      projected: true,
-      picture: ([height, width]) => ({
-        ...SHARED,
-        ...{ size: { shortest_edge: Math.min(height, width) }, do_center_crop: true, crop_size: { height, width } },
-        image_mean: [0.48145466, 0.4578275, 0.40821073],
-        image_std: [0.26862954, 0.26130258, 0.27577711],
-      }),
-    },
-    siglip: {
-      text: siglip,
-      vision: siglipVision,
-      bias: true,
-      projected: false,
-      picture: ([height, width]) => ({
-        ...SHARED,
-        ...{ size: { height, width }, image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] },
-      }),
-    },
+    clip: { text: clip, vision: clipVision, bias: false, projected: true },
+    siglip: { text: siglip, vision: siglipVision, bias: true, projected: false },
   }),
 );
 
@@ -70,17 +45,4 @@ export function configOfTower(config, tower, projected) {
     model_type: `${config.model_type}_${tower}_model`,
     architectures: [`${name}${tower === 'text' ? 'Text' : 'Vision'}Model${projected ? 'WithProjection' : ''}`],
   };
-}
-
-/**
- * Returns preprocessor_config.json with all fields. If size is a number, it is the side of a square, or for CLIP the
- * shortest edge.
- * @param {Config} given
- * @param {Config} defaults
- * @returns {Config}
- */
-export function completePreprocessor(given, defaults) {
-  const { size } = given;
-  const edge = typeof size === 'number' && 'shortest_edge' in defaults.size;
-  return { ...defaults, ...given, ...(edge && { size: { shortest_edge: size } }) };
 }

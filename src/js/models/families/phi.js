@@ -1,6 +1,6 @@
 // Phi and Phi 3.
 
-import { ANY_LENGTH, expectField, fusedProjections, readActivation } from './common.js';
+import { ANY_LENGTH, fusedProjections, readActivation } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, llamaOptions } from './llama.js';
 import { readRotary, scalingFields } from './rope.js';
@@ -13,7 +13,6 @@ export const phi = {
   prefixes: ['model.', ''],
   options: decoder(
     (c, has) => {
-      expectField(c, 'qk_layernorm', false);
       const tied = c.tie_word_embeddings ?? false;
       return {
         layers: c.num_hidden_layers,
@@ -26,6 +25,7 @@ export const phi = {
         normEps: c.layer_norm_eps ?? 1e-5,
         normPlace: 'parallel',
         sharedNorm: true,
+        ...(c.qk_layernorm && { queryKeyNorm: 'layer' }),
         positions: 'rotary',
         rotary: readRotary({ partial_rotary_factor: 0.5, ...c }, c.hidden_size / c.num_attention_heads),
         activation: readActivation('hidden_act', c.hidden_act ?? 'gelu_new'),
@@ -39,6 +39,8 @@ export const phi = {
   names: {
     ...LLAMA,
     'blocks.L.attention.o': 'layers.L.self_attn.dense',
+    'blocks.L.attention.normQ': 'layers.L.self_attn.q_layernorm',
+    'blocks.L.attention.normK': 'layers.L.self_attn.k_layernorm',
     'blocks.L.up': 'layers.L.mlp.fc1',
     'blocks.L.down': 'layers.L.mlp.fc2',
     norm: 'final_layernorm',

@@ -1,10 +1,22 @@
 // StableLM.
 
-import { expectField } from './common.js';
 import { decoder, lmHeadKind } from './decoder.js';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.js';
 
-/** @import { Family } from './common.js' */
+/** @import { Family, TensorSource } from './common.js' */
+
+/** The largest number of heads whose norms are found. */
+const MAX_HEADS = 256;
+
+/**
+ * Returns the source of the norms of all heads, each of which has a tensor.
+ * @param {string} name
+ * @returns {TensorSource}
+ */
+function headNorms(name) {
+  const [from, ...also] = Array.from({ length: MAX_HEADS }, (_, head) => `layers.L.self_attn.${name}.norms.${head}`);
+  return { from, form: 'stacked', also };
+}
 
 /** @type {Family} */
 export const stablelm = {
@@ -12,19 +24,22 @@ export const stablelm = {
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
-      // Norms of queries and keys are not supported here, because each head has its own weights for them.
-      expectField(c, 'qk_layernorm', false);
       const bias = !!c.use_qkv_bias;
       return {
         ...llamaOptions(c),
         norm: 'layer',
         normEps: c.layer_norm_eps ?? 1e-5,
         ...(c.use_parallel_residual && { normPlace: /** @type {const} */ ('parallel'), sharedNorm: true }),
+        ...(c.qk_layernorm && { queryKeyNorm: /** @type {const} */ ('each') }),
         bias: { query: bias, key: bias, value: bias },
         head: lmHeadKind(has, c.tie_word_embeddings ?? false),
       };
     },
     { stablelm: { max_position_embeddings: 4096, num_key_value_heads: 32, partial_rotary_factor: 0.25 } },
   ),
-  names: LLAMA,
+  names: {
+    ...LLAMA,
+    'blocks.L.attention.normQ': headNorms('q_layernorm'),
+    'blocks.L.attention.normK': headNorms('k_layernorm'),
+  },
 };

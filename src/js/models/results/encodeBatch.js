@@ -1,6 +1,7 @@
 // Encodes several texts as one batch, padded at the end.
 
 import { argumentError } from '../../check/errors.js';
+import { largestOf } from '../../check/extremes.js';
 import { shorten } from '../../text/shorten.js';
 
 /** @import { Encoding } from '../../text/processors.js' */
@@ -28,7 +29,7 @@ export function encodeBatch(model, caller, texts, most = Infinity) {
   if (!Array.isArray(texts) || texts.length === 0 || texts.some((text) => typeof text !== 'string'))
     throw argumentError(caller, 'texts', texts, 'a list of texts');
   const encodings = texts.map((text) => shorten(model.encode(text), most));
-  const length = Math.max(...encodings.map(({ ids }) => ids.length));
+  const length = largestOf(encodings.map(({ ids }) => ids.length));
   const pad = Math.max(model.config?.pad_token_id ?? 0, 0);
   /** @param {(encoding: Encoding) => ArrayLike<number>} of @param {number} filling */
   const padded = (of, filling) => {

@@ -5,9 +5,10 @@ import { argumentError } from '../../check/errors.js';
 import { encodePrompt } from './encodePrompt.js';
 import { onlyRow, runOnce, wrongModel } from './oneSequence.js';
 import { largest, logSoftmax } from './probabilities.js';
+import { tokenOf } from './tokenOf.js';
 
 /** @import { ModelInput } from '../input.js' */
-/** @import { TokenizerLike, Transformer } from '../transformer.js' */
+/** @import { Transformer } from '../transformer.js' */
 
 /**
  * token: as in encode(), or '' without a tokenizer; text: the token as text.
@@ -28,20 +29,15 @@ const COUNT = { integer: true, least: 1 };
 function likeliest({ tokenizer }, logits, n) {
   const logProbabilities = logSoftmax(logits);
   return largest(logProbabilities, n).map((id) => {
-    const text = tokenizer ? tokenizer.decode([id]) : '';
     return {
-      token: tokenOf(tokenizer, id) ?? text,
-      text,
+      token: tokenOf(tokenizer, id),
+      text: tokenizer ? tokenizer.decode([id]) : '',
       id,
       probability: Math.exp(logProbabilities[id]),
       logProbability: logProbabilities[id],
     };
   });
 }
-
-/** @param {TokenizerLike | undefined} tokenizer @param {number} id @returns {string | undefined} */
-const tokenOf = (tokenizer, id) =>
-  /** @type {{ tokenOf?: (id: number) => string | undefined } | undefined} */ (tokenizer)?.tokenOf?.(id);
 
 /** @param {Transformer} model @param {ModelInput} input @param {number} n @returns {LikelyToken[]} */
 export function nextTokens(model, input, n) {

@@ -25,7 +25,7 @@ export async function readPicture(model, picture) {
     throw argumentError(CALLER, 'picture', picture, 'RGBA bytes, a canvas, an ImageBitmap or a Blob');
   const rgb = new Uint8Array(3 * area);
   for (let i = 0; i < area; i++) rgb.set(data.subarray(4 * i, 4 * i + 3), 3 * i);
-  return preparePicture({ data: rgb, width, height }, model.preprocessor);
+  return preparePicture({ data: rgb, width, height }, model.preprocessor, model.config?.model_type);
 }
 
 /** @param {any} picture @returns {Promise<PictureBytes>} */

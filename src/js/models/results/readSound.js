@@ -17,8 +17,10 @@ import { wrongModel } from './oneSequence.js';
 
 const RATE = 16000;
 const RANGE = { least: 1000, most: 768_000 };
-/** The settings of the spectrogram that logMel computes. */
-const SPECTROGRAM = { sampling_rate: RATE, n_fft: 400, hop_length: 160 };
+/** Settings of the spectrogram that logMel computes. dither: the strength of noise that is added to the samples. */
+const SPECTROGRAM = { sampling_rate: RATE, n_fft: 400, hop_length: 160, dither: 0 };
+/** The class that prepares sound, by the input of the model. */
+const CLASSES = { sound: 'Wav2Vec2FeatureExtractor', audio: 'WhisperFeatureExtractor' };
 /** Number that is added to the variance of samples, as in the Python library transformers. */
 const EPS = 1e-7;
 
@@ -40,19 +42,30 @@ export function readSound(caller, model, samples, { rate = rateOf(model) }) {
   checkSamples(caller, samples);
   if (typeof preprocessor !== 'object' || preprocessor === null)
     throw wrongModel(caller, 'the files of this model have no preprocessor_config.json');
+  expectFields(caller, preprocessor, { feature_extractor_type: CLASSES[reader.input] });
   if (reader.input === 'sound') {
     const data = resample(samples, rate, rateOf(model));
     return { samples: { data: normalized(data, preprocessor.do_normalize ?? true), shape: [1, data.length] } };
   }
-  for (const [field, value] of Object.entries({ ...SPECTROGRAM, feature_size: reader.channels }))
-    if ((preprocessor[field] ?? value) !== value)
-      throw wrongModel(caller, `preprocessor_config.json: ${field} is ${preprocessor[field]}, expected ${value}`);
   const seconds = (2 * reader.context * SPECTROGRAM.hop_length) / RATE;
+  expectFields(caller, preprocessor, { ...SPECTROGRAM, feature_size: reader.channels, chunk_length: seconds });
   if (samples.length > seconds * rate) {
     const got = `${samples.length} samples`;
     throw argumentError(caller, 'samples', got, `at most ${seconds} seconds, which are ${seconds * rate} samples`);
   }
   return { features: logMel(samples, { rate, bins: reader.channels, seconds }) };
+}
+
+/**
+ * Refuses other values of fields of preprocessor_config.json.
+ * @param {string} caller
+ * @param {Record<string, any>} preprocessor
+ * @param {Record<string, string | number>} expected
+ */
+function expectFields(caller, preprocessor, expected) {
+  for (const [field, value] of Object.entries(expected))
+    if ((preprocessor[field] ?? value) !== value)
+      throw wrongModel(caller, `preprocessor_config.json: ${field} is ${preprocessor[field]}, expected ${value}`);
 }
 
 /**

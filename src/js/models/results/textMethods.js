@@ -1,6 +1,7 @@
 // The methods of a transformer that convert texts, pictures and sound to its input, and its output to texts, labels and
 // vectors.
 
+import { iterable } from '../generation.js';
 import { noTokenizer } from '../input.js';
 import { classify } from './classify.js';
 import { embedTexts } from './embedTexts.js';
@@ -11,7 +12,10 @@ import { rank } from './rank.js';
 
 /** @import { ChatOptions, ChatTemplates, Message } from '../../text/chat/chatTemplate.js' */
 /** @import { Memory } from '../../memory/memory.js' */
+/** @import { Generated, GenerateOptions } from '../generateOptions.js' */
+/** @import { Generation } from '../generation.js' */
 /** @import { ModelInput } from '../input.js' */
+/** @import { PromptInput } from '../prompts.js' */
 /** @import { Transformer } from '../transformer.js' */
 /** @import { Classifiable } from './classify.js' */
 /** @import { EncodedBatch } from './encodeBatch.js' */
@@ -63,15 +67,30 @@ export class TextMethods {
    */
   /** @param {string | readonly string[]} text @param {string} [pair] @returns {Encoding | EncodedBatch} */
   encode(text, pair) {
-    if (!this.tokenizer) throw noTokenizer('encode');
+    if (!this.tokenizer) throw noTokenizer('encode', this.#model.tokenizerProblem);
     if (typeof text === 'object') return encodeBatch(this.#model, 'encode', text);
     return this.tokenizer.encode(text, pair);
   }
 
   /** @param {readonly number[]} ids */
   decode(ids) {
-    if (!this.tokenizer) throw noTokenizer('decode');
+    if (!this.tokenizer) throw noTokenizer('decode', this.#model.tokenizerProblem);
     return this.tokenizer.decode(ids);
+  }
+
+  /**
+   * Continues a text token by token. Returns a promise of the whole text that is also an async iterator of the tokens;
+   * for a list of prompts, a promise of a list of results, each with the tokens that its prompt would get alone.
+   * @template {ModelInput | readonly PromptInput[]} P
+   * @param {P} prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
+   * @param {GenerateOptions} [options]
+   * @returns {P extends readonly PromptInput[] ? Promise<Generated[]> : Generation}
+   */
+  generate(prompt, options = {}) {
+    return iterable(async (iterates) => {
+      const { begin } = await import('../generate.js');
+      return begin(this.#model, prompt, options, iterates());
+    });
   }
 
   /**
@@ -155,14 +174,26 @@ export class TextMethods {
 
   /**
    * Returns the text of a conversation in the form on which the model was trained, by the chat template in its files.
-   * Pass this text to generate().
+   * Pass this text to generate(). The call is synchronous, and a template that does too much work is refused. With the
+   * option `signal`, the result is a promise that can be aborted.
+   * @overload
    * @param {readonly Message[]} messages such as { role: 'user', content: 'Hello' }
-   * @param {ChatOptions} [options]
+   * @param {ChatOptions & { signal: AbortSignal }} options
+   * @returns {Promise<string>}
+   */
+  /**
+   * @overload
+   * @param {readonly Message[]} messages
+   * @param {ChatOptions & { signal?: undefined }} [options]
    * @returns {string}
    */
+  /** @param {readonly Message[]} messages @param {ChatOptions} [options] @returns {string | Promise<string>} */
   chat(messages, options = {}) {
-    if (this.chatTemplates) return this.chatTemplates.write(messages, options);
-    throw wrongModel('chat', 'the files of this model have no chat template');
+    const write = () => {
+      if (this.chatTemplates) return this.chatTemplates.write(messages, options);
+      throw wrongModel('chat', 'the files of this model have no chat template');
+    };
+    return (options?.signal ?? null) === null ? write() : Promise.resolve().then(write);
   }
 
   get #model() {

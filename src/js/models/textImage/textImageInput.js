@@ -10,6 +10,7 @@ import { encodeBatch } from '../results/encodeBatch.js';
 /** @import { ModelInput } from '../input.js' */
 /** @import { PictureBytes } from '../results/readPicture.js' */
 /** @import { Transformer } from '../transformer.js' */
+/** @import { ValueName } from '../valueName.js' */
 
 /**
  * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself. The
@@ -76,7 +77,7 @@ export function readTextImage(caller, { text: tower }, input) {
  * @param {unknown} given
  * @returns {ModelInput}
  */
-export function readPixels({ preprocessor }, caller, given) {
+export function readPixels({ preprocessor, config }, caller, given) {
   const input = /** @type {any} */ (given ?? {});
   if (input.pixels !== undefined || input.pixel_values !== undefined) return input;
   const { data, width, height } = input;
@@ -91,7 +92,7 @@ export function readPixels({ preprocessor }, caller, given) {
   if (!preprocessor)
     throw argumentError(caller, 'picture', given, '{ pixels }, as the files have no preprocessor_config.json');
   const rgb = Uint8Array.from({ length: 3 * area }, (_, i) => data[4 * Math.floor(i / 3) + (i % 3)]);
-  return { pixels: preparePicture({ data: rgb, width, height }, preprocessor) };
+  return { pixels: preparePicture({ data: rgb, width, height }, preprocessor, config?.model_type) };
 }
 
 /**
@@ -102,7 +103,7 @@ export function readPixels({ preprocessor }, caller, given) {
  * @param {readonly T[] | undefined} list
  * @param {TowerInputs} inputs
  * @param {(entry: T) => unknown} nameOf
- * @param {(entry: T, name: string) => T} rename
+ * @param {(entry: T, name: ValueName) => T} rename
  * @returns {Record<'text' | 'vision', T[]>}
  */
 function byTower(caller, parameter, list, inputs, nameOf, rename) {
@@ -121,14 +122,14 @@ function byTower(caller, parameter, list, inputs, nameOf, rename) {
         `a name that begins with ${towers.join(' or ')}`,
       );
     }
-    found[tower].push(rename(entry, name.slice(tower.length + 1)));
+    found[tower].push(rename(entry, /** @type {ValueName} */ (name.slice(tower.length + 1))));
   });
   return found;
 }
 
 /**
  * @param {string} caller
- * @param {{ capture?: readonly string[], edit?: readonly Edit[] }} options
+ * @param {{ capture?: readonly ValueName[], edit?: readonly Edit[] }} options
  * @param {TowerInputs} inputs
  */
 export function readTowerOptions(caller, options, inputs) {

@@ -20,6 +20,7 @@ import { probabilitiesOf, similarities, unitRows } from './vectors.js';
 /** @import { PictureInput } from '../results/readPicture.js' */
 /** @import { PixelInput, TextImageInput } from './textImageInput.js' */
 /** @import { Similarity } from './vectors.js' */
+/** @import { ValueName } from '../valueName.js' */
 
 /**
  * score: the logit of the text; index: index of the text in the caller's list.
@@ -85,7 +86,8 @@ export class TextImageModel {
   /**
    * Computes vectors of texts, of pictures, or of both and their similarities.
    * @param {TextImageInput} input
-   * @param {{ capture?: readonly string[], edit?: readonly Edit[] }} [options] names begin with 'text.' or 'vision.':
+   * @param {{ capture?: readonly ValueName[], edit?: readonly Edit[] }} [options] names begin with 'text.' or
+   *   'vision.':
    *   'vision.blocks.0.weights'
    * @returns {TextImageResult}
    */

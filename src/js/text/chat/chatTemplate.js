@@ -1,13 +1,14 @@
 // Applies the chat template of a model, which converts messages to a text in the form on which the model was trained.
 
-import { readBoolean, readOptions } from '../../check/arguments.js';
+import { readBoolean, readOptions, readSignal } from '../../check/arguments.js';
 import { argumentError, HeadlightError } from '../../check/errors.js';
 import { parse } from './parser.js';
-import { render } from './render.js';
+import { render, renderInPieces } from './render.js';
 
+/** @typedef {'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function' | 'ipython'} Role of a message */
 /**
  * A message of a chat. Templates may read more fields, such as tool_calls.
- * @typedef {{ role: string, content?: unknown, [field: string]: unknown }} Message
+ * @typedef {{ role: Role, content?: unknown, [field: string]: unknown }} Message
  */
 /**
  * @typedef {object} ChatOptions
@@ -17,6 +18,8 @@ import { render } from './render.js';
  *   last message is from the model
  * @property {Record<string, unknown>} [values] values of further variables of the template
  * @property {Date} [now] the date that the template may write; default: today
+ * @property {AbortSignal} [signal] with it the result is a promise: the text is written in pieces of some milliseconds,
+ *   between which the signal can be aborted; the promise is then rejected with its reason
  */
 /**
  * The templates of a model by name, and its special tokens such as bos_token.
@@ -24,7 +27,7 @@ import { render } from './render.js';
  */
 
 const CALLER = 'chat';
-const OPTIONS = ['tools', 'think', 'answer', 'values', 'now'];
+const OPTIONS = ['tools', 'think', 'answer', 'values', 'now', 'signal'];
 
 export class ChatTemplates {
   #source;
@@ -47,10 +50,10 @@ export class ChatTemplates {
   /**
    * @param {readonly Message[]} messages
    * @param {ChatOptions} options
-   * @returns {string}
+   * @returns {string | Promise<string>} a promise with `signal`
    */
   write(messages, options) {
-    const { tools, think, values = {}, now, answer } = readChatOptions(options);
+    const { tools, think, values = {}, now, answer, signal } = readChatOptions(options);
     const given = readMessages(messages);
     const { templates, specials } = this.#source;
     const template = (tools && templates.tool_use) ?? templates.default;
@@ -66,7 +69,7 @@ export class ChatTemplates {
       ...(think !== undefined && { enable_thinking: think, thinking: think }),
       .../** @type {object} */ (plain('values', values)),
     };
-    return render(parse(template), names, now);
+    return signal ? renderInPieces(parse(template), names, now, signal) : render(parse(template), names, now);
   }
 }
 
@@ -78,7 +81,7 @@ function readChatOptions(options) {
   if (think !== undefined) readBoolean(CALLER, 'think', think);
   if (answer !== undefined) readBoolean(CALLER, 'answer', answer);
   if (now !== undefined && !(now instanceof Date)) throw argumentError(CALLER, 'now', now, 'a Date');
-  return read;
+  return { ...read, signal: readSignal(CALLER, read.signal) };
 }
 
 /** @param {unknown} messages @returns {Message[]} a copy, which a template may change */

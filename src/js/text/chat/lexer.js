@@ -3,6 +3,7 @@
 // which the templates of models are written.
 
 import { TemplateError } from './templateError.js';
+import { strip } from './texts.js';
 
 /**
  * A text, or a part of a tag. 'open' and 'close' are the signs at the beginning and end of a tag.
@@ -11,126 +12,173 @@ import { TemplateError } from './templateError.js';
  */
 
 const TAG = /\{\{|\{%|\{#/g;
+const RAW = /\{%[-+]?\s*raw\s*(-?)%\}/y;
+const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 const CLOSING = { '{{': '}}', '{%': '%}', '{#': '#}' };
-const SIGNS = ['**', '//', '==', '!=', '<=', '>=', ...'+-*/%~<>=.,:|()[]{}'];
+/** A name, a number, or a sign. */
+const PART = new RegExp(
+  [
+    /([\p{L}_][\p{L}\p{N}_]*)/u,
+    /(0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?)/u,
+    /(\*\*|\/\/|[=!<>]=|[-+*/%~<>=.,:|()[\]{}])/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'uy',
+);
+const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|([^]))/g;
 const ESCAPES = /** @type {Record<string, string>} */ ({
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  0: '\0',
+  ...{ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07' },
+  // As in Python, a line break after a backslash is removed.
+  '\n': '',
 });
+/** Maximum characters of a template. */
+const MAX_LENGTH = 2 ** 18;
 
 /** @param {string} template @returns {Token[]} */
 export function tokenize(template) {
-  const source = template.replace(/\r\n?/g, '\n').replace(/\n$/, '');
+  if (template.length > MAX_LENGTH) throw new TemplateError(1, `it has more than ${MAX_LENGTH} characters`);
+  return new Lexer(template.replace(/\r\n?/g, '\n').replace(/\n$/, '')).run();
+}
+
+class Lexer {
+  #source;
   /** @type {Token[]} */
-  const tokens = [];
-  const lineAt = lineCounter(source);
-  // startsLine: true if the next text begins at the start of a line. strips: true if the tag before the next text
-  // removes white space at the beginning of that text.
-  let [at, startsLine, strips] = [0, true, false];
-  for (;;) {
-    TAG.lastIndex = at;
-    const tag = TAG.exec(source);
-    let text = source.slice(at, tag?.index);
-    if (strips) text = text.trimStart();
-    const sign = tag && source[tag.index + 2];
-    if (tag && sign === '-') text = text.trimEnd();
-    else if (tag && tag[0] !== '{{' && sign !== '+') text = withoutIndent(text, startsLine);
-    if (text) tokens.push({ kind: 'text', value: text, line: lineAt(at) });
-    if (!tag) return tokens;
-    const begin = tag.index + 2 + Number(sign === '-' || sign === '+');
-    const kind = /** @type {keyof typeof CLOSING} */ (tag[0]);
-    const end = kind === '{#' ? source.indexOf('#}', begin) : readTag(source, begin, kind, tokens, lineAt);
-    if (end < 0) throw new TemplateError(lineAt(tag.index), `the ${kind} is not closed`);
-    const before = source[end - 1];
-    strips = before === '-';
-    at = end + 2;
+  #tokens = [];
+  #line = 1;
+  #counted = 0;
+  /** True if the next text begins at the start of a line. */
+  #startsLine = true;
+  /** True if the tag before the next text removes white space at the beginning of that text. */
+  #strips = false;
+
+  /** @param {string} source */
+  constructor(source) {
+    this.#source = source;
+  }
+
+  run() {
+    for (let at = 0; ; ) {
+      TAG.lastIndex = at;
+      const tag = TAG.exec(this.#source);
+      this.#text(at, tag ? tag.index : this.#source.length, tag && tag[0] !== '{{', tag && this.#source[tag.index + 2]);
+      if (!tag) return this.#tokens;
+      at = this.#tag(tag.index, /** @type {keyof typeof CLOSING} */ (tag[0]));
+    }
+  }
+
+  /** Returns the line of an index, which must not decrease between calls. @param {number} at */
+  #lineAt(at) {
+    for (; this.#counted < at; this.#counted++) if (this.#source[this.#counted] === '\n') this.#line++;
+    return this.#line;
+  }
+
+  /** @param {Token['kind']} kind @param {string} value @param {number} at */
+  #add(kind, value, at) {
+    this.#tokens.push({ kind, value, line: this.#lineAt(at) });
+  }
+
+  /**
+   * Adds a text between tags.
+   * @param {number} begin
+   * @param {number} end
+   * @param {unknown} isBlock true if a statement or comment follows, before which spaces of an indent are removed
+   * @param {string | null} sign of the tag that follows
+   */
+  #text(begin, end, isBlock, sign) {
+    let text = this.#source.slice(begin, end);
+    text = strip(text, null, this.#strips, sign === '-');
+    if (isBlock && sign !== '-' && sign !== '+') text = withoutIndent(text, this.#startsLine);
+    if (text) this.#add('text', text, begin);
+  }
+
+  /**
+   * Adds the tokens of a tag. Returns the index after it.
+   * @param {number} index
+   * @param {keyof typeof CLOSING} kind
+   */
+  #tag(index, kind) {
+    const source = this.#source;
+    RAW.lastIndex = index;
+    const raw = RAW.exec(source);
+    if (raw) return this.#raw(index, raw);
+    const begin = index + 2 + Number(/[-+]/.test(source[index + 2]));
+    const end = kind === '{#' ? source.indexOf('#}', begin) : this.#parts(begin, kind);
+    if (end < 0) throw new TemplateError(this.#lineAt(index), `the ${kind} is not closed`);
+    return this.#after(end + 2, source[end - 1], kind !== '{{');
+  }
+
+  /** @param {number} at index after a tag @param {string} sign before its end @param {boolean} isBlock */
+  #after(at, sign, isBlock) {
+    this.#strips = sign === '-';
     // A line break directly after a statement or a comment is removed.
-    const trims = kind !== '{{' && before !== '+' && source[at] === '\n';
-    if (trims) at++;
-    startsLine = trims;
+    const trims = isBlock && sign !== '+' && this.#source[at] === '\n';
+    this.#startsLine = trims;
+    return trims ? at + 1 : at;
+  }
+
+  /** Adds the text between raw and endraw. @param {number} index @param {RegExpExecArray} raw */
+  #raw(index, raw) {
+    const begin = index + raw[0].length;
+    END_RAW.lastIndex = begin;
+    const end = END_RAW.exec(this.#source);
+    if (!end) throw new TemplateError(this.#lineAt(index), 'raw is not closed');
+    [this.#strips, this.#startsLine] = [raw[1] === '-', false];
+    this.#text(begin, end.index, true, end[1] || null);
+    return this.#after(end.index + end[0].length, end[2], true);
+  }
+
+  /**
+   * Adds the tokens between the signs of a tag.
+   * @param {number} begin
+   * @param {'{{' | '{%'} kind
+   * @returns {number} index of the closing sign of the tag, −1 if there is none
+   */
+  #parts(begin, kind) {
+    const [source, closing] = [this.#source, CLOSING[kind]];
+    this.#add('open', kind, begin);
+    for (let at = begin, depth = 0; at < source.length; ) {
+      const signed = at + Number(/[-+]/.test(source[at]));
+      if (depth === 0 && source.startsWith(closing, signed)) {
+        this.#add('close', closing, at);
+        return signed;
+      }
+      PART.lastIndex = at;
+      if (/\s/.test(source[at])) at++;
+      else if (/['"]/.test(source[at])) at = this.#string(at);
+      else {
+        const found = PART.exec(source);
+        if (!found) throw new TemplateError(this.#lineAt(at), `unexpected ${JSON.stringify(source[at])}`);
+        const [value, name, number] = found;
+        this.#add(name ? 'name' : number ? 'number' : 'sign', value, at);
+        if ('([{'.includes(value)) depth++;
+        if (')]}'.includes(value)) depth--;
+        at += value.length;
+      }
+    }
+    return -1;
+  }
+
+  /** @param {number} begin @returns {number} index after the text in quotes */
+  #string(begin) {
+    const source = this.#source;
+    let end = begin + 1;
+    while (end < source.length && source[end] !== source[begin]) end += source[end] === '\\' ? 2 : 1;
+    if (end >= source.length) throw new TemplateError(this.#lineAt(begin), 'a text in quotes is not closed');
+    const value = source.slice(begin + 1, end).replace(ESCAPE, (all, x, u, long, octal, char) => {
+      if (octal) return String.fromCodePoint(Number.parseInt(octal, 8));
+      const code = Number.parseInt(x ?? u ?? long, 16);
+      if (code <= 0x10ffff) return String.fromCodePoint(code);
+      return /['"\\]/.test(char) ? char : (ESCAPES[char] ?? all);
+    });
+    this.#add('string', value, begin);
+    return end + 1;
   }
 }
 
 /** Removes spaces between the start of the line and a tag. @param {string} text @param {boolean} startsLine */
 function withoutIndent(text, startsLine) {
   const line = text.lastIndexOf('\n') + 1;
-  const isIndent = (line > 0 || startsLine) && /^[ \t]*$/.test(text.slice(line));
+  const isIndent = (line > 0 || startsLine) && strip(text.slice(line), null) === '';
   return isIndent ? text.slice(0, line) : text;
-}
-
-/**
- * @param {string} source
- * @returns {(at: number) => number} returns the line of an index; indices must not decrease between calls
- */
-function lineCounter(source) {
-  let [line, counted] = [1, 0];
-  return (at) => {
-    for (; counted < at; counted++) if (source[counted] === '\n') line++;
-    return line;
-  };
-}
-
-/**
- * Adds the tokens between the signs of a tag.
- * @param {string} source
- * @param {number} begin
- * @param {'{{' | '{%'} kind
- * @param {Token[]} tokens
- * @param {(at: number) => number} lineAt
- * @returns {number} index of the closing sign of the tag, −1 if there is none
- */
-function readTag(source, begin, kind, tokens, lineAt) {
-  const closing = CLOSING[kind];
-  tokens.push({ kind: 'open', value: kind, line: lineAt(begin) });
-  let depth = 0;
-  for (let at = begin; at < source.length; ) {
-    const line = lineAt(at);
-    const rest = source.slice(at, at + 2);
-    const isClosing = rest === closing || (/^[-+]/.test(rest) && source.startsWith(closing, at + 1));
-    if (depth === 0 && isClosing) {
-      tokens.push({ kind: 'close', value: closing, line });
-      return rest === closing ? at : at + 1;
-    }
-    if (/\s/.test(source[at])) at++;
-    else if (/['"]/.test(source[at])) at = readString(source, at, tokens, line);
-    else {
-      const word = /^(?:[A-Za-z_]\w*|\d+(?:\.\d+)?)/.exec(source.slice(at, at + 200))?.[0];
-      const sign = word ? undefined : SIGNS.find((one) => source.startsWith(one, at));
-      if (!word && !sign) throw new TemplateError(line, `unexpected ${JSON.stringify(source[at])}`);
-      if (word) tokens.push({ kind: /^\d/.test(word) ? 'number' : 'name', value: word, line });
-      else tokens.push({ kind: 'sign', value: /** @type {string} */ (sign), line });
-      if (sign && '([{'.includes(sign)) depth++;
-      if (sign && ')]}'.includes(sign)) depth--;
-      at += (word ?? /** @type {string} */ (sign)).length;
-    }
-  }
-  return -1;
-}
-
-/** @param {string} source @param {number} begin @param {Token[]} tokens @param {number} line */
-function readString(source, begin, tokens, line) {
-  let value = '';
-  for (let at = begin + 1; at < source.length; at++) {
-    if (source[at] === source[begin]) {
-      tokens.push({ kind: 'string', value, line });
-      return at + 1;
-    }
-    if (source[at] !== '\\') value += source[at];
-    else {
-      at++;
-      const code = /^(?:x([\da-fA-F]{2})|u([\da-fA-F]{4}))/.exec(source.slice(at, at + 5));
-      if (code) {
-        value += String.fromCharCode(Number.parseInt(code[1] ?? code[2], 16));
-        at += code[0].length - 1;
-      } else if (source[at] in ESCAPES) value += ESCAPES[source[at]];
-      // As in Python, a line break after a backslash is removed, and a backslash before another character is kept.
-      else if (source[at] !== '\n') value += /['"\\]/.test(source[at]) ? source[at] : `\\${source[at]}`;
-    }
-  }
-  throw new TemplateError(line, 'a text in quotes is not closed');
 }

@@ -1,29 +1,22 @@
-// Runs the syntax tree of a chat template.
+// Runs the syntax tree of a chat template. Statements and expressions are generators, so that a rendering can pause in
+// between: without that, nothing could abort it.
 
-import { contains, filterNamed, functions, list, methodOf, nameOf, testNamed } from './builtins.js';
+import { Budget, Fault } from './budget.js';
+import { applyFilters, argumentsOf, call, EVALUATE } from './evaluate.js';
+import { functions } from './functions.js';
+import { Loop } from './loop.js';
+import { Scope } from './scope.js';
 import { TemplateError } from './templateError.js';
-import { Fault, isDictionary, isEqual, isTrue, limited, Namespace, Undefined, write } from './values.js';
+import { Callable, Dict, fromJson, isTrue, list, Namespace, tuple, Undefined } from './values.js';
+import { write } from './write.js';
 
-/** @import { Node } from './parser.js' */
+/** @import { Evaluation } from './evaluate.js' */
+/** @import { Node, Target } from './expressions.js' */
 
-/** Maximum steps, characters and nested calls for one text, because a template might not end. */
-const [MAX_STEPS, MAX_LENGTH, MAX_CALLS] = [2_000_000, 2 ** 26, 100];
-
-/** Variables with their values. Statements in a loop or a macro do not change variables outside. */
-class Scope {
-  /** @param {Scope | null} parent @param {Record<string, unknown>} values */
-  constructor(parent, values = {}) {
-    this.parent = parent;
-    this.values = new Map(Object.entries(values));
-  }
-
-  /** @param {string} name @returns {unknown} */
-  get(name) {
-    for (let scope = /** @type {Scope | null} */ (this); scope; scope = scope.parent)
-      if (scope.values.has(name)) return scope.values.get(name);
-    return new Undefined(name);
-  }
-}
+/** Maximum of expressions within each other, counted through the macros that they call. */
+const MAX_DEPTH = 400;
+/** The costs of a step and of an iteration of a loop, in characters. */
+const [STEP, ITERATION] = [64, 256];
 
 /** Thrown by the statements break and continue. */
 class Leave {
@@ -37,39 +30,64 @@ class Leave {
  * @param {Node[]} tree
  * @param {Record<string, unknown>} values variables of the template
  * @param {Date} [now]
+ * @param {Budget} [budget]
+ * @returns {string}
  */
-export function render(tree, values, now = new Date()) {
-  return new Renderer(now).run(tree, values);
+export function render(tree, values, now = new Date(), budget = new Budget()) {
+  const running = new Renderer(now, budget).run(tree, values);
+  for (;;) {
+    const { done, value } = running.next();
+    if (done) return value;
+  }
 }
 
-class Renderer {
-  #steps = 0;
-  #length = 0;
+/**
+ * Renders in pieces of some milliseconds, between which other work can run and the signal can be aborted.
+ * @param {Node[]} tree
+ * @param {Record<string, unknown>} values
+ * @param {Date | undefined} now
+ * @param {AbortSignal} signal
+ * @returns {Promise<string>}
+ */
+export async function renderInPieces(tree, values, now = new Date(), signal) {
+  const running = new Renderer(now, new Budget()).run(tree, values);
+  for (;;) {
+    signal.throwIfAborted();
+    const { done, value } = running.next();
+    if (done) return value;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+export class Renderer {
+  budget;
   /**
    * Parts of the text so far. A macro, and a block whose text is assigned to a variable, have parts of their own.
    * @type {string[]}
    */
   #out = [];
-  #calls = 0;
+  #depth = 0;
   #line = 1;
   #functions;
 
-  /** @param {Date} now */
-  constructor(now) {
+  /** @param {Date} now @param {Budget} budget */
+  constructor(now, budget) {
+    this.budget = budget;
     this.#functions = functions(now, (reason) => {
       throw this.#fail(`it refuses these messages: ${reason}`);
     });
   }
 
-  /** @param {Node[]} tree @param {Record<string, unknown>} values */
-  run(tree, values) {
+  /** @param {Node[]} tree @param {Record<string, unknown>} values @returns {Generator<undefined, string>} */
+  *run(tree, values) {
     try {
-      return this.#captured(tree, new Scope(null, values));
+      const variables = Object.entries(values).map(([name, value]) => [name, fromJson(this.budget, value)]);
+      const outer = new Scope(null, this.#functions);
+      return yield* this.#captured(this.#body(tree, new Scope(outer, /** @type {[string, unknown][]} */ (variables))));
     } catch (error) {
-      if (error instanceof Fault || error instanceof TypeError || error instanceof RangeError)
-        throw this.#fail(error.message, { cause: error });
-      if (error instanceof Leave) throw this.#fail(`${error.kind} is outside of a loop`);
-      throw error;
+      if (error instanceof TemplateError) throw error;
+      // Besides faults of the template these are errors of the engine, such as a text that is too long for it.
+      throw this.#fail(/** @type {Error} */ (error).message, { cause: error });
     }
   }
 
@@ -78,279 +96,208 @@ class Renderer {
     return new TemplateError(this.#line, reason, more);
   }
 
-  /** @param {Node} node */
-  #step({ line }) {
-    this.#line = line;
-    if (++this.#steps > MAX_STEPS) throw new Fault(`more than ${MAX_STEPS} steps`);
+  /** @param {unknown} value */
+  #write(value) {
+    this.#out.push(write(this.budget, value));
   }
 
-  /** @param {string} text */
-  #write(text) {
-    this.#length += text.length;
-    if (this.#length > MAX_LENGTH) throw new Fault(`more than ${MAX_LENGTH} characters`);
-    this.#out.push(text);
-  }
-
-  /** Runs a body and returns its text. @param {Node[]} nodes @param {Scope} scope */
-  #captured(nodes, scope) {
+  /** Returns the text that a part of the template writes. @param {Evaluation} running @returns {Evaluation} */
+  *#captured(running) {
     const outer = this.#out;
     this.#out = [];
-    this.#body(nodes, scope);
-    const text = this.#out.join('');
-    this.#out = outer;
-    return text;
+    try {
+      yield* running;
+      return this.#out.join('');
+    } finally {
+      this.#out = outer;
+    }
   }
 
-  /** @param {Node[]} nodes @param {Scope} scope */
-  #body(nodes, scope) {
-    for (const node of nodes) this.#node(node, scope);
+  /** @param {Node[]} nodes @param {Scope} scope @returns {Evaluation} */
+  *#body(nodes, scope) {
+    for (const node of nodes) yield* this.#node(node, scope);
   }
 
-  /** @param {Node} node @param {Scope} scope */
-  #node(node, scope) {
-    this.#step(node);
-    const { kind, value, body } = node;
-    if (kind === 'text') this.#write(value);
-    else if (kind === 'output') this.#write(write(this.value(value, scope)));
-    else if (kind === 'group') this.#body(body, scope);
-    else if (kind === 'if') this.#body(isTrue(this.value(node.test, scope)) ? body : node.other, scope);
-    else if (kind === 'for') this.#loop(node, scope);
-    else if (kind === 'set') this.#set(node, this.value(value, scope), scope);
-    else if (kind === 'setBlock') this.#set(node, this.#captured(body, new Scope(scope)), scope);
+  /** @param {Node} node @param {Scope} scope @returns {Evaluation} */
+  *#node(node, scope) {
+    this.#line = node.line;
+    this.budget.spend(STEP);
+    if (this.budget.takePause()) yield;
+    const { kind, body } = node;
+    if (kind === 'text') this.#write(node.value);
+    else if (kind === 'output') for (const value of node.values) this.#write(yield* this.value(value, scope));
+    else if (kind === 'group') yield* this.#body(body, new Scope(scope));
+    else if (kind === 'if') yield* this.#if(node, scope);
+    else if (kind === 'for') yield* this.#for(node, scope);
+    else if (kind === 'set') this.#assign(node.target, yield* this.value(node.value, scope), scope);
     else if (kind === 'macro') scope.values.set(node.name, this.#macro(node, scope));
-    else throw new Leave(/** @type {'break' | 'continue'} */ (kind));
+    else if (kind === 'callBlock') yield* this.#callBlock(node, scope);
+    else if (kind === 'with') yield* this.#with(node, scope);
+    else if (kind === 'break' || kind === 'continue') throw new Leave(kind);
+    else {
+      const text = yield* this.#captured(this.#body(body, new Scope(scope)));
+      const value = yield* applyFilters(this, text, node.chain, scope);
+      if (kind === 'setBlock') this.#assign(node.target, value, scope);
+      else this.#write(value);
+    }
   }
 
-  /** @param {Node} node @param {unknown} value @param {Scope} scope */
-  #set({ names, field }, value, scope) {
-    if (field === undefined) return bind(names, value, scope);
-    const target = scope.get(names[0]);
-    if (!(target instanceof Namespace)) throw new Fault(`${names[0]} is no namespace`);
-    target.fields.set(field, value);
+  /** @param {Node} node @param {Scope} scope @returns {Evaluation} */
+  *#if({ branches, other }, scope) {
+    for (const { test, body } of branches)
+      if (isTrue(yield* this.value(test, scope))) return yield* this.#body(body, scope);
+    yield* this.#body(other, scope);
   }
 
-  /** @param {Node} node @param {Scope} scope */
-  #loop(node, scope) {
-    const { names, list: given, test, body, other } = node;
-    const all = list(this.value(given, scope));
-    const passes = (/** @type {unknown} */ item) => {
-      const inside = new Scope(scope);
-      bind(names, item, inside);
-      return isTrue(this.value(test, inside));
-    };
-    const items = test ? all.filter(passes) : [...all];
-    if (items.length === 0) return this.#body(other, scope);
-    for (const [i, item] of items.entries()) {
-      this.#step(node);
-      const inside = new Scope(scope, { loop: loopAt(items, i) });
-      bind(names, item, inside);
+  /** @param {Node} node @param {Scope} scope @returns {Evaluation} */
+  *#with({ values, body }, scope) {
+    const inside = new Scope(scope);
+    for (const [target, node] of values) this.#assign(target, yield* this.value(node, scope), inside);
+    yield* this.#body(body, inside);
+  }
+
+  /** @param {Target} target @param {unknown} value @param {Scope} scope */
+  #assign(target, value, scope) {
+    if (target.parts) {
+      const items = list(this.budget, value);
+      if (items.length !== target.parts.length)
+        throw new Fault(`${target.parts.length} values are expected, not ${items.length}`);
+      for (const [i, one] of target.parts.entries()) this.#assign(one, items[i], scope);
+    } else if (target.field === undefined) scope.values.set(target.name, value);
+    else {
+      const owner = scope.get(this.budget, target.name);
+      if (!(owner instanceof Namespace)) throw new Fault(`${target.name} is no namespace`);
+      owner.fields.set(target.field, value);
+    }
+  }
+
+  /** @param {Node} node @param {Scope} scope @returns {Evaluation} */
+  *#for(node, scope) {
+    yield* this.#iterate(node, yield* this.value(node.list, scope), scope, 1);
+  }
+
+  /**
+   * Runs a loop.
+   * @param {Node} node @param {unknown} given @param {Scope} scope
+   * @param {number} depth number of calls of a recursive loop within each other
+   * @returns {Evaluation}
+   */
+  *#iterate(node, given, scope, depth) {
+    const items = yield* this.#passing(node, list(this.budget, given), scope);
+    // As in Jinja, the part after else also runs if break or continue has left each iteration.
+    let ended = false;
+    const loop = new Loop(items, depth, (again) => this.#again(node, again, scope, depth + 1));
+    for (; loop.at < items.length; loop.at++) {
+      this.budget.spend(ITERATION);
+      const inside = new Scope(scope, [['loop', loop]]);
+      this.#assign(node.target, items[loop.at], inside);
       try {
-        this.#body(body, inside);
+        yield* this.#body(node.body, inside);
+        ended = true;
       } catch (error) {
         if (!(error instanceof Leave)) throw error;
         if (error.kind === 'break') break;
       }
     }
+    if (!ended) yield* this.#body(node.other, scope);
+  }
+
+  /**
+   * Calls a recursive loop.
+   * @param {Node} node
+   * @param {unknown} given
+   * @param {Scope} scope
+   * @param {number} depth
+   * @returns {Evaluation}
+   */
+  *#again(node, given, scope, depth) {
+    if (!node.recursive) throw new Fault('this loop is not recursive');
+    return yield* this.#captured(this.#iterate(node, given, scope, depth));
+  }
+
+  /**
+   * Returns the items for which the condition of a loop is true.
+   * @param {Node} node
+   * @param {any[]} items
+   * @param {Scope} scope
+   * @returns {Evaluation}
+   */
+  *#passing({ target, test }, items, scope) {
+    if (!test) return [...items];
+    /** @type {any[]} */
+    const passing = [];
+    for (const item of items) {
+      this.budget.spend(ITERATION);
+      const inside = new Scope(scope);
+      this.#assign(target, item, inside);
+      if (isTrue(yield* this.value(test, inside))) passing.push(item);
+    }
+    return passing;
   }
 
   /** @param {Node} node @param {Scope} scope scope in which the macro is defined */
-  #macro({ name, parameters, body }, scope) {
-    return (/** @type {unknown[]} */ args, /** @type {Record<string, unknown>} */ named) => {
-      if (++this.#calls > MAX_CALLS) throw new Fault(`more than ${MAX_CALLS} nested calls`);
-      if (args.length > parameters.length) throw new Fault(`${name} takes ${parameters.length} arguments`);
-      const inside = new Scope(scope);
-      for (const [i, { name: parameter, standard }] of parameters.entries()) {
-        const given = i < args.length ? args[i] : named[parameter];
-        const isGiven = i < args.length || Object.hasOwn(named, parameter);
-        const value = isGiven ? given : standard ? this.value(standard, inside) : new Undefined(parameter);
-        inside.values.set(parameter, value);
-      }
-      const text = this.#captured(body, inside);
-      this.#calls--;
-      return text;
+  #macro(node, scope) {
+    const names = tuple(node.parameters.map((/** @type {{ name: string }} */ { name }) => name));
+    const fields = {
+      name: node.name,
+      arguments: names,
+      catch_varargs: node.takesMore,
+      catch_kwargs: node.takesNamed,
+      caller: node.takesCaller,
     };
-  }
-
-  /** @param {Node} node @param {Scope} scope @returns {any} */
-  value(node, scope) {
-    this.#step(node);
-    return limited(this.#compute(node, scope));
-  }
-
-  /** @param {Node} node @param {Scope} scope @returns {any} */
-  #compute(node, scope) {
-    const of = (/** @type {Node} */ inner) => this.value(inner, scope);
-    switch (node.kind) {
-      case 'constant':
-        return node.value;
-      case 'variable':
-        return this.#variable(node.name, scope);
-      case 'list':
-        return node.items.map(of);
-      case 'dictionary':
-        return Object.fromEntries(
-          node.entries.map((/** @type {[Node, Node]} */ [key, item]) => [write(of(key)), of(item)]),
-        );
-      case 'choice':
-        return isTrue(of(node.test)) ? of(node.value) : node.other ? of(node.other) : new Undefined('the value');
-      case 'or': {
-        const left = of(node.left);
-        return isTrue(left) ? left : of(node.right);
-      }
-      case 'and': {
-        const left = of(node.left);
-        return isTrue(left) ? of(node.right) : left;
-      }
-      case 'not':
-        return !isTrue(of(node.value));
-      case 'negative':
-        return -of(node.value);
-      case 'compare':
-        return this.#compare(of(node.first), node.others, scope);
-      case 'binary':
-        return calculate(node.sign, of(node.left), of(node.right));
-      case 'field':
-        return fieldOf(of(node.value), of(node.key), node.dotted);
-      case 'slice':
-        return slice(
-          of(node.value),
-          node.parts.map((/** @type {Node | undefined} */ part) => part && of(part)),
-        );
-      case 'filter':
-        return filterNamed(node.name)(of(node.value), ...this.#argumentsOf(node, scope));
-      case 'test':
-        return Boolean(testNamed(node.name)(of(node.value), ...this.#argumentsOf(node, scope)));
-      default:
-        return this.#call(node, scope);
-    }
-  }
-
-  /** @param {string} name @param {Scope} scope */
-  #variable(name, scope) {
-    const value = scope.get(name);
-    return value instanceof Undefined && Object.hasOwn(this.#functions, name) ? this.#functions[name] : value;
-  }
-
-  /** @param {Node} node @param {Scope} scope @returns {[any[], Record<string, any>]} */
-  #argumentsOf({ positional, named }, scope) {
-    return [
-      positional.map((/** @type {Node} */ one) => this.value(one, scope)),
-      Object.fromEntries(named.map((/** @type {[string, Node]} */ [name, one]) => [name, this.value(one, scope)])),
-    ];
-  }
-
-  /** @param {Node} node @param {Scope} scope */
-  #call(node, scope) {
-    const [args, named] = this.#argumentsOf(node, scope);
-    const called = node.value;
-    if (called.kind === 'field') {
-      const target = this.value(called.value, scope);
-      const name = this.value(called.key, scope);
-      const own = isDictionary(target) && Object.hasOwn(target, name) ? target[name] : undefined;
-      const method = methodOf(target, name);
-      if (method && typeof own !== 'function') return method(target, args, named);
-      if (target instanceof Undefined) throw new Fault(`${target.name} is undefined`);
-      throw new Fault(`${nameOf(target)} has no method ${JSON.stringify(name)}`);
-    }
-    const callee = this.value(called, scope);
-    if (typeof callee === 'function') return callee(args, named);
-    throw new Fault(
-      called.kind === 'variable' ? `there is no function ${JSON.stringify(called.name)}` : 'this value is no function',
+    return new Callable(
+      node.name,
+      (_, args, named) => this.#callMacro(node, scope, args, named),
+      Object.entries(fields),
     );
   }
 
-  /** @param {any} first @param {{ sign: string, right: Node }[]} others @param {Scope} scope */
-  #compare(first, others, scope) {
-    let left = first;
-    for (const { sign, right: node } of others) {
-      const right = this.value(node, scope);
-      if (!compare(sign, left, right)) return false;
-      left = right;
+  /**
+   * @param {Node} node
+   * @param {Scope} scope
+   * @param {any[]} args
+   * @param {Map<string, any>} named
+   * @returns {Evaluation}
+   */
+  *#callMacro({ name, parameters, body, takesMore, takesNamed }, scope, args, named) {
+    const inside = new Scope(scope);
+    const rest = new Map(named);
+    for (const [i, { name: parameter, standard }] of parameters.entries()) {
+      if (i < args.length && named.has(parameter)) throw new Fault(`${name} gets ${parameter} twice`);
+      const given = i < args.length ? args[i] : named.get(parameter);
+      rest.delete(parameter);
+      const value =
+        given ?? (given === null ? null : standard ? yield* this.value(standard, inside) : new Undefined(parameter));
+      inside.values.set(parameter, value);
     }
-    return true;
+    inside.values.set('caller', rest.get('caller') ?? new Undefined('caller'));
+    rest.delete('caller');
+    if (args.length > parameters.length && !takesMore) throw new Fault(`${name} takes ${parameters.length} arguments`);
+    if (rest.size > 0 && !takesNamed) throw new Fault(`${name} has no argument ${[...rest.keys()][0]}`);
+    inside.values.set('varargs', tuple(args.slice(parameters.length)));
+    inside.values.set('kwargs', new Dict(rest));
+    return yield* this.#captured(this.#body(body, inside));
   }
-}
 
-/** @param {string[]} names @param {unknown} value @param {Scope} scope */
-function bind(names, value, scope) {
-  if (names.length === 1) {
-    scope.values.set(names[0], value);
-    return;
+  /** @param {Node} node @param {Scope} scope @returns {Evaluation} */
+  *#callBlock({ call: node, macro }, scope) {
+    const callee = yield* this.value(node.value, scope);
+    const [args, named] = yield* argumentsOf(this, node, scope);
+    named.set('caller', this.#macro(macro, scope));
+    this.#write(yield* call(this, callee, [args, named]));
   }
-  const items = list(value);
-  if (items.length !== names.length) throw new Fault(`${names.length} values are expected, not ${items.length}`);
-  names.forEach((name, i) => scope.values.set(name, items[i]));
-}
 
-/** Returns the variable `loop` of Jinja. @param {unknown[]} items @param {number} i */
-const loopAt = (items, i) => ({
-  index: i + 1,
-  index0: i,
-  revindex: items.length - i,
-  revindex0: items.length - i - 1,
-  first: i === 0,
-  last: i === items.length - 1,
-  length: items.length,
-  previtem: i > 0 ? items[i - 1] : new Undefined('loop.previtem'),
-  nextitem: i + 1 < items.length ? items[i + 1] : new Undefined('loop.nextitem'),
-});
-
-/** @param {string} sign @param {any} left @param {any} right */
-function compare(sign, left, right) {
-  if (sign === '==') return isEqual(left, right);
-  if (sign === '!=') return !isEqual(left, right);
-  if (sign === 'in') return contains(right, left);
-  if (sign === 'not in') return !contains(right, left);
-  const isOrdered = typeof left === typeof right && ['number', 'string'].includes(typeof left);
-  if (!isOrdered) throw new Fault(`${nameOf(left)} and ${nameOf(right)} have no order`);
-  if (sign === '<') return left < right;
-  if (sign === '<=') return left <= right;
-  return sign === '>' ? left > right : left >= right;
-}
-
-/** @param {string} sign @param {any} left @param {any} right */
-function calculate(sign, left, right) {
-  if (sign === '~') return write(left) + write(right);
-  if (sign === '+' && typeof left === 'string' && typeof right === 'string') return left + right;
-  if (sign === '+' && Array.isArray(left) && Array.isArray(right)) return [...left, ...right];
-  if (sign === '*' && typeof left === 'string' && typeof right === 'number') return left.repeat(Math.max(right, 0));
-  for (const value of [left, right])
-    if (typeof value !== 'number' && typeof value !== 'boolean')
-      throw new Fault(`${sign} does not take ${nameOf(left)} and ${nameOf(right)}`);
-  const [a, b] = [Number(left), Number(right)];
-  if (['/', '//', '%'].includes(sign) && b === 0) throw new Fault('a division by zero');
-  if (sign === '+') return a + b;
-  if (sign === '-') return a - b;
-  if (sign === '*') return a * b;
-  if (sign === '/') return a / b;
-  if (sign === '//') return Math.floor(a / b);
-  return sign === '**' ? a ** b : a - b * Math.floor(a / b);
-}
-
-/**
- * Returns a field of a value. As in Jinja, a name after a dot is looked up as a method of a dictionary before it is
- * looked up as a key.
- * @param {any} value @param {any} key @param {boolean} [dotted]
- */
-function fieldOf(value, key, dotted) {
-  if (dotted && isDictionary(value)) {
-    const method = methodOf(value, key);
-    if (method) return (/** @type {any[]} */ args, /** @type {any} */ named) => method(value, args, named);
+  /** @param {Node} node @param {Scope} scope @returns {Evaluation} */
+  *value(node, scope) {
+    const { kind } = node;
+    if (kind === 'constant') return node.value;
+    this.#line = node.line;
+    this.budget.spend(STEP);
+    if (kind === 'variable') return scope.get(this.budget, node.name);
+    if (this.budget.takePause()) yield;
+    if (++this.#depth > MAX_DEPTH) throw new Fault(`more than ${MAX_DEPTH} nested parts`);
+    const value = yield* EVALUATE[kind](this, node, scope);
+    this.#depth--;
+    return value;
   }
-  if (value instanceof Undefined) throw new Fault(`${value.name} is undefined`);
-  if (value instanceof Namespace) return value.fields.has(key) ? value.fields.get(key) : new Undefined(String(key));
-  if (isDictionary(value)) return Object.hasOwn(value, key) ? (value[key] ?? null) : new Undefined(String(key));
-  if ((Array.isArray(value) || typeof value === 'string') && typeof key === 'number')
-    return value.at(key) ?? new Undefined(`item ${key}`);
-  return new Undefined(String(key));
-}
-
-/** @param {any} value @param {(number | null | undefined)[]} parts begin, end, step */
-function slice(value, [begin, end, step]) {
-  if (!Array.isArray(value) && typeof value !== 'string') throw new Fault(`${nameOf(value)} has no parts`);
-  if (step === undefined || step === null || step === 1) return value.slice(begin ?? 0, end ?? undefined);
-  const items = [...value];
-  if (step !== -1 || (begin ?? end ?? null) !== null)
-    throw new Fault('only [::-1] is supported as a slice with a step');
-  return Array.isArray(value) ? items.reverse() : items.reverse().join('');
 }

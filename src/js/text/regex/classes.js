@@ -16,7 +16,7 @@ const ESCAPES = { d: '\\p{Nd}', w: WORD, s: '\\p{White_Space}', h: '0-9A-Fa-f' }
 const POSIX = {
   ...{ alpha: '\\p{Alphabetic}', alnum: '\\p{Alphabetic}\\p{Nd}', digit: '\\p{Nd}', word: WORD },
   ...{ lower: '\\p{Lowercase}', upper: '\\p{Uppercase}', space: '\\p{White_Space}', blank: '\\p{Zs}\\t' },
-  ...{ punct: '\\p{P}\\p{S}', cntrl: '\\p{Cc}', xdigit: '0-9A-Fa-f', ascii: '\\x00-\\x7f' },
+  ...{ punct: '\\p{P}', cntrl: '\\p{Cc}', xdigit: '0-9A-Fa-f', ascii: '\\x00-\\x7f' },
 };
 
 /** @typedef {{ has(code: number): boolean, key: string }} CharacterSet key: equal for equal sets */
@@ -83,6 +83,11 @@ export function propertySet(name, negated) {
 const CASED = /\p{Changes_When_Casemapped}/u;
 /** For each character, the characters that are equal except for case. @type {Map<number, number[]>} */
 const caseGroups = new Map();
+/**
+ * Characters that are equal to several others except for case, such as ß and ss, by these others in lower case.
+ * @type {Map<string, number[]>}
+ */
+const manyGroups = new Map();
 
 /** Returns the groups, which are made at the first use. */
 function getCaseGroups() {
@@ -102,8 +107,28 @@ function getCaseGroups() {
     const group = caseGroups.get(one) ?? [];
     group.push(code);
     for (const each of [one, code]) caseGroups.set(each, group);
+    const many = manyOf(code);
+    if (many) manyGroups.set(many, [...(manyGroups.get(many) ?? []), code]);
   }
   return caseGroups;
+}
+
+/** Returns the characters to which one character is equal except for case, if they are several. @param {number} code */
+export function manyOf(code) {
+  const lower = String.fromCodePoint(code).toLowerCase().toUpperCase().toLowerCase();
+  return lower.length > 1 && [...lower].length > 1 ? lower : undefined;
+}
+
+/** Returns the characters that are equal to several others except for case. @param {string} many in lower case */
+export function onesFor(many) {
+  getCaseGroups();
+  return manyGroups.get(many) ?? [];
+}
+
+/** Returns all texts of several characters that are equal to one except for case. */
+export function allMany() {
+  getCaseGroups();
+  return [...manyGroups.keys()];
 }
 
 /**
@@ -192,6 +217,12 @@ export class CharacterClass {
   close(source) {
     for (const operand of this.#operands) operand.close();
     this.key = `${this.#anyCase ? '(?i)' : ''}[${source}`;
+  }
+
+  /** Returns the texts of several characters that a class without case also matches, such as ss for [ß]. */
+  many() {
+    if (!this.#anyCase || this.#negated) return [];
+    return allMany().filter((many) => onesFor(many).some((code) => this.#inside(code)));
   }
 
   /** @param {number} code */

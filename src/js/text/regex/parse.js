@@ -1,21 +1,14 @@
 // Parses the regular expressions of tokenizer files, which are in the syntax of Oniguruma, into a tree. Errors mention
 // the constructs that the matcher does not support.
 
-import {
-  anyBut,
-  anyCaseOf,
-  CharacterClass,
-  Characters,
-  escapeSet,
-  posixSet,
-  propertySet,
-  WORD_ALONE,
-} from './classes.js';
+import { anyCaseClass, anyCaseNode, joinAnyCase } from './anyCase.js';
+import { anyBut, CharacterClass, Characters, escapeSet, posixSet, propertySet, WORD_ALONE } from './classes.js';
 
 /** @import { CharacterSet } from './classes.js' */
 
 /**
- * @typedef {{ kind: 'literal', code: number } | { kind: 'set', set: CharacterSet }} Character
+ * @typedef {({ kind: 'literal', code: number } | { kind: 'set', set: CharacterSet }) & { folded?: number }} Character
+ *   folded: the character of the pattern, if case is ignored
  * @typedef {{ kind: 'sequence', parts: Node[] }} Sequence
  * @typedef {{ kind: 'alternatives', parts: Node[] }} Alternatives
  * @typedef {{ kind: 'repeat', one: Node, least: number, most: number, lazy: boolean }} Repeat
@@ -55,10 +48,12 @@ const LINE_BEGIN = alternatives(TEXT_BEGIN, sequence(look(LINE, BEHIND), look(an
 const LINE_END = look(anyBut(NEWLINE), AHEAD, NOT);
 /** @type {Node} */
 const LAST_LINE_BREAK = { kind: 'look', one: sequence(setNode(LINE), TEXT_END), ahead: true, negated: false };
-const LINE_BREAK = alternatives(
+const LINE_BREAK_BEHIND = alternatives(
   sequence(setNode(new Characters([13])), setNode(LINE)),
   setNode(new Characters([10, 11, 12, 13, 0x85, 0x2028, 0x2029])),
 );
+/** @type {Node} */
+const LINE_BREAK = { kind: 'atomic', one: LINE_BREAK_BEHIND };
 /**
  * @param {boolean} before true if the previous character must be a word character, false if it must not
  * @param {boolean} after true if the next character must be a word character, false if it must not
@@ -85,6 +80,8 @@ class Parser {
   #depth = 0;
   #sets = 0;
   #anyCase = false;
+  /** True within a lookbehind. */
+  #behind = false;
 
   /** @param {string} source @param {(reason: string) => Error} fail */
   constructor(source, fail) {
@@ -148,7 +145,8 @@ class Parser {
       } else parts.push(this.#quantified(this.#atom()));
     }
     this.#anyCase = outside;
-    return parts.length === 1 ? parts[0] : sequence(...parts);
+    const joined = this.#behind ? parts : joinAnyCase(parts);
+    return joined.length === 1 ? joined[0] : sequence(...joined);
   }
 
   /** @param {Node} one @returns {Node} */
@@ -184,7 +182,10 @@ class Parser {
   #atom() {
     const char = this.#source[this.#at];
     if (char === '(') return this.#group();
-    if (this.#consume('[')) return setNode(this.#class(this.#anyCase));
+    if (this.#consume('[')) {
+      const set = this.#class(this.#anyCase);
+      return this.#behind ? setNode(set) : anyCaseClass(set);
+    }
     if (char === '\\') return this.#escaped();
     if (this.#consume('.')) return setNode(anyBut(NEWLINE));
     if (this.#consume('^')) return LINE_BEGIN;
@@ -201,19 +202,19 @@ class Parser {
 
   /** @param {number} code @returns {Node} */
   #character(code) {
-    const codes = this.#anyCase ? anyCaseOf(code) : [code];
-    return codes.length > 1 ? setNode(new Characters(codes)) : { kind: 'literal', code };
+    return this.#anyCase ? anyCaseNode(code, this.#behind) : { kind: 'literal', code };
   }
 
   /** @returns {Node} */
   #group() {
     if (this.#match(/\(\?#[^)]*\)/y)) return EMPTY;
-    const outside = this.#anyCase;
+    const [outside, behind] = [this.#anyCase, this.#behind];
     this.#enter();
     const make = this.#opening();
     const inside = this.#alternatives();
     if (!this.#consume(')')) throw this.#stop("expected ')'");
     this.#anyCase = outside;
+    this.#behind = behind;
     this.#depth--;
     return make(inside);
   }
@@ -225,9 +226,12 @@ class Parser {
     if (flag) this.#anyCase = flag[1] === '';
     if (flag) return (one) => one;
     const looking = this.#match(/\(\?(<?)([=!])/y);
+    if (looking?.[1]) this.#behind = true;
     if (looking) return (one) => ({ kind: 'look', one, ahead: looking[1] === '', negated: looking[2] === '!' });
     // Names and numbers of groups are ignored, because backreferences are not supported.
-    if (this.#match(/\(\?:|\(\?<[A-Za-z_]\w*>|\((?!\?)/y)) return (one) => one;
+    const group = this.#match(/\(\?:|\(\?<[A-Za-z_]\w*>|\((?!\?)/y);
+    // Only the characters of a group without a number are one text with the characters around it.
+    if (group) return (one) => (group[0] === '(?:' ? one : sequence(one));
     throw this.#unknown();
   }
 
@@ -236,7 +240,7 @@ class Parser {
     const char = this.#source[this.#at + 1];
     if (char !== undefined && Object.hasOwn(ESCAPES, char)) {
       this.#at += 2;
-      return ESCAPES[char];
+      return char === 'R' && this.#behind ? LINE_BREAK_BEHIND : ESCAPES[char];
     }
     const read = this.#escapedCharacter(true);
     return typeof read === 'number' ? this.#character(read) : setNode(read);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { BOTH, expectComputed } from '../../expect.js';
 
 export default {
@@ -11,8 +12,9 @@ export default {
     const [vite, strict] = [place.bin('vite'), ['--strictPort', '--host', 'localhost']];
     expectComputed(await place.openServed(vite, (port) => ['--port', `${port}`, ...strict]), { view: BOTH });
     await place.run(vite, ['build']);
-    expectComputed(await place.openServed(vite, (port) => ['preview', '--port', `${port}`, ...strict]), {
-      view: BOTH,
-    });
+    const preview = (/** @type {string} */ path) =>
+      place.openServed(vite, (port) => ['preview', '--port', `${port}`, ...strict], path);
+    expectComputed(await preview(''), { view: BOTH });
+    assert.deepEqual(await preview('demo.html'), { tokens: 3, next: 1 });
   },
 };

@@ -6,5 +6,5 @@ const headers = {
 export default {
   server: { headers },
   preview: { headers },
-  build: { target: 'es2022' },
+  build: { target: 'es2022', rolldownOptions: { input: ['index.html', 'demo.html'] } },
 };

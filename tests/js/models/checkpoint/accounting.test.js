@@ -174,8 +174,6 @@ const KNOWN = {
     {
       'model.encoder.embed_positions.weights': [14, C],
       'model.decoder.embed_positions.weights': [14, C],
-      'model.encoder.embed_tokens.weight': [23, C],
-      'lm_head.weight': [23, C],
     },
   ],
   'wav2vec 2.0 with parts of its pre-training': [
@@ -320,4 +318,50 @@ test('heads of large models are compared in a few ranges', async () => {
   // At most all tensors except the head are read, and sixteen ranges of 256 KiB of the head and of the embedding.
   assert.ok(same.read <= same.bytes - 4 * rows * C + 2 * 16 * 2 ** 18 + 2 ** 16, `${same.read} of ${same.bytes}`);
   assert.equal((await open(last, [])).tied, false);
+});
+
+// ---- encoder–decoders, in which both stacks and the head share one embedding
+
+const SHARED = { BART: 'model.', Marian: 'model.', 'M2M-100': 'model.', 'T5, relu and a tied head': '' };
+
+/** Adds tensors with the shape of the shared embedding; change() computes their values from it. */
+function withCopies(name, copies) {
+  const tensors = head(filesOf(name));
+  const { shape, data } = tensors[`${SHARED[name]}shared.weight`];
+  for (const [copy, change] of Object.entries(copies)) tensors[copy] = { shape, data: data.map(change) };
+  return { ...filesOf(name), 'model.safetensors': writeSafetensors(tensors) };
+}
+const crossLogits = async (files) => {
+  const model = await hl.openModel(files);
+  const logits = model.forward({ encoder: [3, 5, 7], ids: [4, 8] }).logits.copy();
+  assert.deepEqual(model.unread, []);
+  model.dispose();
+  return logits;
+};
+
+test('a head of its own is used in an encoder–decoder', async () => {
+  for (const name of ['BART', 'Marian', 'M2M-100']) {
+    const [tied, turned] = [filesOf(name), withCopies(name, { 'lm_head.weight': (x) => -x })];
+    const bias = head(tied).final_logits_bias?.data ?? [];
+    const [a, b] = [await crossLogits(tied), await crossLogits(turned)];
+    const most = Math.max(...a.map(Math.abs));
+    a.forEach((x, i) => {
+      assert.ok(Math.abs(2 * (bias[i % 23] ?? 0) - x - b[i]) < 1e-5 * most, `${name}: ${x}, ${b[i]}`);
+    });
+    assert.deepEqual(await crossLogits(withCopies(name, { 'lm_head.weight': (x) => x })), a);
+  }
+});
+
+test('an encoder or a decoder with an embedding of its own is refused by name', async () => {
+  for (const [name, prefix] of Object.entries(SHARED)) {
+    const names = ['encoder', 'decoder'].map((stack) => `${prefix}${stack}.embed_tokens.weight`);
+    for (const other of names)
+      await refuses(
+        withCopies(name, { [other]: (x, i) => (i === 7 ? x + 1 : x) }),
+        other,
+        /differ, but both stacks are expected to share one embedding/,
+      );
+    const same = withCopies(name, Object.fromEntries(names.map((other) => [other, (x) => x])));
+    assert.deepEqual(await crossLogits(same), await crossLogits(filesOf(name)));
+  }
 });

@@ -407,7 +407,6 @@ const REFUSED = [
   ['a part of a head', { 'llama.rope.dimension_count': 8 }, /metadata llama\.rope\.dimension_count is 8, expected 16/],
   ['a rope scaling', { 'llama.rope.scaling.type': 'spiral' }, /metadata llama\.rope\.scaling\.type is 'spiral'/],
   ['longrope without factors', { 'llama.rope.scaling.type': 'longrope' }, /has no rope_factors_long\.weight/],
-  ['a factor', { 'llama.rope.scaling.type': 'yarn' }, /metadata llama\.rope\.scaling\.factor is missing/],
   ['attention in both directions', { 'llama.attention.causal': false }, /the metadata of x\.gguf: is_causal is false/],
   ['the width', { 'llama.feed_forward_length': 97 }, /blk\.0\.ffn_(gate|up)\.weight is \[96,64\], expected \[97,64\]/],
 ];
@@ -514,7 +513,58 @@ test('refused: too many factors of frequencies, and both kinds of scaling', asyn
     hl.openModel(fileOf({ metadata: { ...model.metadata, ...metadata }, tensors: { ...model.tensors, ...tensors } }));
   await rejects(open({ 'rope_freqs.weight': many }), /'rope_freqs\.weight' is \[70000\], expected at most 65536/);
   await rejects(open({ 'rope_factors_long.weight': few }), /needs both rope_factors_short\.weight/);
-  const linear = { 'llama.rope.scaling.type': 'linear', 'llama.rope.scaling.factor': 2 };
-  await rejects(open({ 'rope_freqs.weight': few }, linear), /rope\.scaling\.type is 'linear', expected none/);
-  await rejects(open({ 'rope_freqs.weight': { shape: [7], data: new Float32Array(7).fill(1) } }), /factors/);
+  const yarn = { 'llama.rope.scaling.type': 'yarn', 'llama.rope.scaling.factor': 2 };
+  await rejects(open({ 'rope_freqs.weight': few }, yarn), /rope\.scaling\.type is 'yarn', expected none or linear/);
+  const short = { shape: [7], data: new Float32Array(7).fill(1) };
+  await rejects(open({ 'rope_freqs.weight': short }), /'rope_freqs\.weight' has 7 numbers, expected 8, one for each/);
+  const zero = { shape: [8], data: new Float32Array(8) };
+  await rejects(open({ 'rope_freqs.weight': zero }), /'rope_freqs\.weight' contains 0, expected numbers above 0/);
+});
+
+test('a factor of positions without a type is linear, as in llama.cpp', async () => {
+  const plain = await logitsOf(fileOf(llama()));
+  const expected = await logitsOf(fileOf(llama({ rope_scaling: { type: 'linear', factor: 4 } })));
+  const of = (keys) => {
+    const named = Object.entries(keys).map(([key, value]) => [`llama.rope.${key}`, value]);
+    return logitsOf(withMetadata(Object.fromEntries(named)));
+  };
+  assert.deepEqual(await of({ 'scaling.factor': 4 }), expected);
+  assert.deepEqual(await of({ 'scaling.factor': 4, scale_linear: 8 }), expected, 'the old key is used if it is alone');
+  assert.deepEqual(await of({ 'scaling.factor': 4, 'scaling.type': 'none' }), plain);
+  for (const keys of [{ 'scaling.factor': 0 }, { scale_linear: 0 }, { 'scaling.type': 'linear' }])
+    assert.deepEqual(await of(keys), plain, 'without a factor, positions are not scaled');
+  assert.deepEqual(await of({ 'scaling.type': 'yarn' }), plain);
+});
+
+test('factors of frequencies and a factor of positions are multiplied, as in llama.cpp', async () => {
+  const expected = await logitsOf(fileOf(llama({ rope_scaling: { type: 'linear', factor: 4 } })));
+  const model = llama();
+  model.tensors['rope_freqs.weight'] = { shape: [8], data: new Float32Array(8).fill(2) };
+  for (const keys of [{ 'llama.rope.scaling.factor': 2 }, { 'llama.rope.scale_linear': 2 }])
+    assert.deepEqual(await logitsOf(fileOf({ ...model, metadata: { ...model.metadata, ...keys } })), expected);
+});
+
+test('a context of 2 ** 32 - 1 is not a fault', async () => {
+  const file = withMetadata({ 'llama.context_length': { kind: 'u32', value: 2 ** 32 - 1 } });
+  assert.deepEqual(await logitsOf(file), await logitsOf(fileOf(llama())));
+});
+
+test('a model whose tokenizer is not supported opens, and names it when a text is used', async () => {
+  const tokens = ['a', 'b'];
+  for (const [keys, message] of [
+    [{ model: 'rwkv' }, /has no tokenizer: tokenizer\.ggml\.model is 'rwkv', which is not supported; set model/],
+    [{ model: 'gpt2', pre: 'moby' }, /tokenizer\.ggml\.pre is 'moby', which is not supported; set model\.tokenizer/],
+  ]) {
+    const named = Object.entries(keys).map(([key, value]) => [`tokenizer.ggml.${key}`, value]);
+    const file = withMetadata({ 'tokenizer.ggml.tokens': tokens, ...Object.fromEntries(named) });
+    assert.deepEqual(await logitsOf(file), await logitsOf(fileOf(llama())));
+    const model = await hl.openModel(file);
+    assert.equal(model.tokenizer, undefined);
+    for (const use of [() => model.forward('a'), () => model.encode('a'), () => model.decode([1])])
+      assert.throws(use, (error) => error.code === 'STATE' && message.test(error.message));
+    await assert.rejects(async () => {
+      for await (const step of model.generate('a')) assert.fail(`${step}`);
+    }, message);
+    model.dispose();
+  }
 });

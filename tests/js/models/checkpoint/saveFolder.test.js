@@ -188,7 +188,17 @@ test('train.py and the state of the optimizer are written for the supported fami
   assert.match(new TextDecoder().decode(files['train.py']), /^#!.*python3\n"""/);
   const { tensors, metadata } = readSafetensors(files['optimizer.safetensors']);
   assert.deepEqual(JSON.parse(metadata.headlight), {
-    ...{ optimizer: 'sgd', lr: 0.5, momentum: 0.9, nesterov: false, weightDecay: 0, dropout: 0, steps: 1 },
+    ...{
+      optimizer: 'sgd',
+      lr: 0.5,
+      momentum: 0.9,
+      nesterov: false,
+      weightDecay: 0,
+      dropout: 0,
+      steps: 1,
+      seed: model.options.seed,
+      learned: 1,
+    },
   });
   const weights = readSafetensors(files['model.safetensors']).tensors;
   assert.deepEqual(

@@ -223,6 +223,15 @@ test('a tower is opened alone, by its option or if the file has no other', async
   await assert.rejects(hl.openModel(files, { tower: 'audio' }), { code: 'ARGUMENT', parameter: 'tower' });
 });
 
+test('positions of texts are indices, also after padding', async () => {
+  const model = await hl.openModel(files);
+  const input = { ids: [[5, 6, 7, 8]], keep: [[0, 1, 1, 1]] };
+  const hidden = (more) => model.text.forward({ ...input, ...more }).hidden.copy();
+  assert.deepEqual(hidden({}), hidden({ positions: [[0, 1, 2, 3]] }));
+  assert.notDeepEqual(hidden({}), hidden({ positions: [[0, 0, 1, 2]] }));
+  model.dispose();
+});
+
 test('options of openModel hold for both towers', async () => {
   const reports = [];
   const model = await hl.openModel(files, { layers: 1, weights: 'int8', onProgress: (report) => reports.push(report) });

@@ -3,20 +3,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { axesOf, scaleOf, valuesOn } from '../../../../web/features/atlas/axes.js';
-import { barsOf, shareWithin } from '../../../../web/features/atlas/distanceBins.js';
+import { barsOf } from '../../../../web/features/atlas/distanceBins.js';
+import { mapCsv, mapSvg } from '../../../../web/features/atlas/exportMap.js';
 import { settledHeads } from '../../../../web/features/atlas/movement.js';
-import {
-  densest,
-  headsIn,
-  nearestHeads,
-  nextHead,
-  overlap,
-  placeHeads,
-  placeRoles,
-} from '../../../../web/features/atlas/placeLabels.js';
+import { headsIn, nearestHeads, nextHead, overlap, placeNames } from '../../../../web/features/atlas/placeLabels.js';
+import { boxOfPicture, LINE, placePictures } from '../../../../web/features/atlas/placePictures.js';
 import { passagesAt } from '../../../../web/features/atlas/quantile.js';
 import { fittingStrip, rowOf, stripOf, strongestOf } from '../../../../web/features/atlas/strip.js';
-import { chanceOf, rolesByLayer, usualRole } from '../../../../web/features/atlas/usualRole.js';
 
 /** Returns a map of one layer with two heads. */
 const mapOf = (fields = {}) => ({
@@ -32,8 +25,8 @@ const mapOf = (fields = {}) => ({
     first: [0, 0],
     duplicate: [0, 0],
   },
-  holds: { induction: [0.71, 0], previous: [0.1, 0], itself: [0, 0.9], first: [0.2, 0], duplicate: [0, 0] },
-  chance: { induction: 0.05, previous: 0.05, itself: 0.05, first: 0.05, duplicate: 0.05, nearby: 0.2 },
+  means: {},
+  chances: {},
   ...fields,
 });
 
@@ -81,29 +74,22 @@ test('the values of the axes are those of HeadVis, the spread in tokens', () => 
   assert.deepEqual(axesOf(map), ['distance', 'variation', 'spread', 'previous', 'itself', 'duplicate', 'first']);
 });
 
-test('a role needs more than half of the rows and twice the chance level', () => {
-  assert.deepEqual(rolesByLayer(mapOf()), [['induction', 'itself']]);
-  assert.deepEqual(rolesByLayer(mapOf({ layers: 2, heads: 1 })), [['induction'], ['itself']]);
-  const half = mapOf({ holds: { ...mapOf().holds, induction: [0.5, 0] } });
-  assert.equal(usualRole(half, 0), 'nearby');
-  const likely = mapOf({ chance: { ...mapOf().chance, induction: 0.4 }, near: [0.9, 0] });
-  assert.equal(usualRole(likely, 0), 'nearby');
-  const far = mapOf({ chance: { ...mapOf().chance, induction: 0.4 }, near: [0.39, 0] });
-  assert.equal(usualRole(far, 0), null);
-  const short = mapOf({ chance: { induction: 0.4, nearby: 0.46 }, near: [0.9, 0] });
-  assert.equal(usualRole(short, 0), null);
+test('axes of roles show the measures that the names are based on, where they are known', () => {
+  const map = mapOf({ means: { previous: [0.3, 0.25], induction: [0.6, Number.NaN] } });
+  assert.deepEqual(valuesOn(map, 'previous'), [0.3, 0.25]);
+  assert.deepEqual(valuesOn(map, 'itself'), [0.1, 0.9]);
+  assert.deepEqual(valuesOn(mapOf(), 'previous'), [0.2, 0]);
 });
 
-test('the chance level is the share of a random choice among the visible keys', () => {
-  const { previous, first, itself, induction, nearby } = chanceOf([[1, 2, 1, 2]]);
-  const third = (1 / 2 + 1 / 3 + 1 / 4) / 3;
-  assert.ok(Math.abs(previous - third) < 1e-12);
-  assert.deepEqual([first, itself], [previous, previous]);
-  assert.equal(nearby, 1);
-  // The third and the fourth token are repeated ones.
-  assert.ok(Math.abs(induction - (1 / 3 + 1 / 4) / 2) < 1e-12);
-  assert.equal(chanceOf([[1, 2, 3]], false).previous, 1 / 3);
-  assert.equal(chanceOf([]).induction, 0);
+test('the files of a map have the roles of the page with their numbers', () => {
+  const named = { roles: [['induction', null]], weights: [[0.71, null]] };
+  const [names, first, second] = mapCsv(mapOf(), named).split('\n');
+  assert.equal(names, 'layer,head,role,role_weight,distance,variation,spread,previous,itself,duplicate,first');
+  assert.match(first, /^0,0,induction,0\.71,3,/);
+  assert.match(second, /^0,1,,,1,/);
+  const texts = { axes: { distance: 'd', spread: 's' }, roles: { induction: 'finds <more>' } };
+  const svg = mapSvg(mapOf(), named, ['distance', 'spread'], 'light', texts);
+  assert.match(svg, />0\.0 finds &lt;more><\/text>.*>0\.1<\/text>/s);
 });
 
 const sample = (fields = {}) => ({
@@ -118,14 +104,37 @@ const sample = (fields = {}) => ({
 });
 
 test('a strip shows the words around key and query, folds those between, and names the word that came next', () => {
-  const strip = stripOf(sample(), 'induction', 1);
+  const at = (role) => strongestOf(sample(), role);
+  const strip = stripOf(sample(), at('induction'), 'induction', 1);
   assert.deepEqual([strip.arc, strip.next], [{ t: 9, s: 2, weight: 0.8 }, ' whale']);
   assert.deepEqual(
     strip.parts.map(({ text, folded, space }) => (folded ? folded : `${space ? ' ' : ''}${text}`)),
     ['white', ' whale', '.', 4, 'the', ' white'],
   );
-  const whole = stripOf(sample(), 'induction', 3);
+  const whole = stripOf(sample(), at('induction'), 'induction', 3);
   assert.equal(whole.parts.filter(({ folded }) => folded).length, 0);
+});
+
+test('a strip of an induction head shows the earlier occurrence, however few words fit', () => {
+  const tokens = [' an', ' old', ' whale', ' b', ' c', ' d', ' e', ' f', ' g', ' h', ' i', ' old', ' man'];
+  const passage = { tokens, indices: [11 * 13 + 2], values: [0.9] };
+  for (const letters of [0, 30, 60, 500]) {
+    const { parts, same, arc } = fittingStrip(passage, 'induction', letters);
+    assert.deepEqual([same, arc.s], [[1, 11], 2]);
+    assert.deepEqual(
+      parts.filter(({ text }) => text === 'old').map(({ at }) => at),
+      [1, 11],
+      `${letters} letters`,
+    );
+  }
+  // The key does not follow the earlier occurrence: both are shown.
+  const other = fittingStrip({ tokens, indices: [11 * 13 + 7], values: [0.9] }, 'induction', 0);
+  assert.deepEqual(
+    other.parts.map(({ text, folded }) => folded ?? text),
+    ['old', 5, 'f', 3, 'old'],
+  );
+  const none = fittingStrip(passage, 'previous', 0);
+  assert.deepEqual([none.same, none.parts[0].text], [[], 'whale']);
 });
 
 test('a strip has as many words around key and query as there is room for', () => {
@@ -133,7 +142,7 @@ test('a strip has as many words around key and query as there is room for', () =
     fittingStrip(sample(), 'induction', letters)
       .parts.map(({ text, folded }) => folded ?? text)
       .join(' ');
-  assert.deepEqual([0, 37].map(words), ['whale 6 white', 'whale 6 white']);
+  assert.deepEqual([0, 37].map(words), ['white whale 6 white', 'white whale 6 white']);
   assert.deepEqual([38, 47].map(words), ['white whale . 4 the white', 'white whale . 4 the white']);
   assert.equal(words(48), 'the white whale . The old man saw the white');
 });
@@ -163,7 +172,7 @@ test('the slider goes from the strongest interval to the weakest one, ten passag
   assert.deepEqual(passagesAt([], 0, strength), []);
 });
 
-test('bars of distances end after the last weight, and the share of near tokens counts whole bins', () => {
+test('bars of distances end after the last weight', () => {
   const distances = { edges: [0, 1, 2, 4, 8, 16, 32, 64, 128, 256], values: [1, 2, 0, 1, 4, 0, 0, 0, 0] };
   const bars = barsOf(distances);
   assert.deepEqual(
@@ -171,8 +180,6 @@ test('bars of distances end after the last weight, and the share of near tokens 
     [0, 1, 2, 4, 8, 16, 32, 64],
   );
   assert.equal(bars[4].share, 1);
-  assert.equal(shareWithin(distances, 8), 0.5);
-  assert.ok(Number.isNaN(shareWithin({ edges: [0, 1], values: [0] }, 8)));
 });
 
 test('a head is settled when it moves by at most two hundredths of the map per passage', () => {
@@ -188,50 +195,73 @@ test('a head is settled when it moves by at most two hundredths of the map per p
   assert.deepEqual(settledHeads(null, now, 1), [false, false]);
 });
 
-test('names of roles cover neither each other nor heads, where there is room', () => {
-  const cluster = (x, y) =>
-    Array.from({ length: 9 }, (_, i) => ({ x: x + 12 * (i % 3), y: y + 12 * Math.floor(i / 3) }));
-  const [a, b] = [cluster(60, 60), cluster(250, 180)];
-  const points = [...a, ...b];
-  const room = { width: 400, height: 300 };
-  const size = { width: 70, height: 18 };
-  const placed = placeRoles(
-    [
-      { role: 'itself', points: a, size },
-      { role: 'induction', points: b, size },
-      { role: 'first', points: [], size },
-    ],
+const cluster = (x, y, step = 12) =>
+  Array.from({ length: 9 }, (_, i) => ({ x: x + step * (i % 3), y: y + step * Math.floor(i / 3) }));
+const SIZE = { width: 90, height: 18 };
+
+test('names cover neither each other nor heads; a name that is not next to its head has a line to it', () => {
+  const points = [...cluster(90, 90), ...cluster(330, 180)];
+  const room = { width: 560, height: 340 };
+  const placed = placeNames(
+    points.map((_, head) => ({ head, size: SIZE })),
     points,
     room,
   );
-  assert.deepEqual(
-    placed.map(({ role }) => role),
-    ['itself', 'induction'],
-  );
-  assert.ok(!overlap(placed[0].box, placed[1].box));
-  for (const { box } of placed)
-    for (const { x, y } of points) assert.ok(!overlap(box, { x: x - 6, y: y - 6, width: 12, height: 12 }));
-  const names = placeHeads(
-    [
-      { head: 4, point: points[4], size: { width: 24, height: 14 }, needed: true },
-      { head: 3, point: points[3], size: { width: 24, height: 14 }, needed: false },
-      { head: 7, point: points[7], size: { width: 24, height: 14 }, needed: false },
-    ],
-    points,
-    placed.map(({ box }) => box),
-    room,
-  );
-  // The chosen head always has a label. Any other head has no label if there is no free space for it.
-  assert.equal(names[0].head, 4);
-  assert.ok(!names.some(({ head }) => head === 7));
-  assert.deepEqual(
-    densest([
-      { x: 0, y: 0 },
-      { x: 10, y: 0 },
-      { x: 200, y: 0 },
-    ]),
-    { x: 5, y: 0 },
-  );
+  assert.ok(placed.length >= 12, `${placed.length} names`);
+  for (const { head, box, line } of placed) {
+    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= room.width && box.y + box.height <= room.height);
+    points.forEach(({ x, y }, i) => {
+      if (i !== head) assert.ok(!overlap(box, { x: x - 6, y: y - 6, width: 12, height: 12 }), `${head} covers ${i}`);
+    });
+    for (const other of placed) if (other !== placed.at(-1) && other.head !== head) assert.ok(!overlap(box, other.box));
+    if (!line) continue;
+    const [from, to] = line;
+    assert.ok(Math.hypot(from.x - points[head].x, from.y - points[head].y) < 9, 'the line begins at the head');
+    const isAtBox =
+      to.x >= box.x - 1 && to.x <= box.x + box.width + 1 && to.y >= box.y - 1 && to.y <= box.y + box.height + 1;
+    assert.ok(isAtBox, 'the line ends at the name');
+  }
+  assert.ok(placed.some(({ line }) => line));
+});
+
+test('the name of the chosen head is always shown, others only where there is room', () => {
+  const points = cluster(20, 20, 9);
+  const room = { width: 60, height: 60 };
+  const names = points.map((_, head) => ({ head, size: { width: 30, height: 18 }, needed: head === 4 }));
+  const heads = placeNames(names, points, room).map(({ head }) => head);
+  assert.ok(heads.includes(4));
+  assert.ok(heads.length < 9);
+  const near = placeNames([{ head: 4, size: SIZE, near: true }], cluster(200, 200), { width: 500, height: 400 });
+  assert.deepEqual(near, [], 'no line for a name that must be near');
+});
+
+test('pictures of heads with the same values do not cover each other, at any width', () => {
+  for (const [width, height] of [
+    [900, 700],
+    [420, 480],
+    [286, 250],
+    [200, 160],
+  ]) {
+    const points = Array.from({ length: 24 }, (_, i) => ({ x: 60 + (i % 5), y: 80 + (i % 3) }));
+    const widths = points.map((_, i) => (i % 2 ? 0 : 70));
+    const room = { x: 30, y: 0, width, height };
+    const { side, captions, points: placed } = placePictures(points, widths, room);
+    const boxes = placed.map((point, i) => {
+      const more = captions && widths[i] > 0;
+      return boxOfPicture(point, side, { width: more ? widths[i] : side, height: side + LINE * (more ? 2 : 1) });
+    });
+    boxes.forEach((a, i) => {
+      for (const b of boxes.slice(i + 1)) assert.ok(!overlap(a, b), `${width} × ${height}`);
+      assert.ok(a.x >= room.x - 1 && a.x + a.width <= room.x + width + 1, `${width} × ${height}: ${a.x}`);
+    });
+    if (width === 900) assert.ok(captions && side === 32);
+  }
+  const apart = [
+    { x: 100, y: 100 },
+    { x: 300, y: 200 },
+  ];
+  const { points: kept } = placePictures(apart, [0, 0], { x: 30, y: 0, width: 500, height: 400 });
+  assert.deepEqual(kept, apart, 'pictures that cover nothing stay where they are');
 });
 
 test('arrow keys reach every head, also those at the same place', () => {
@@ -253,13 +283,6 @@ test('arrow keys reach every head, also those at the same place', () => {
     nearestHeads(points, { x: 9, y: 0 }, 5).map(({ head }) => head),
     [1, 2],
   );
-});
-
-test('the name of a role is beside its heads where they leave no room above and below', () => {
-  const points = Array.from({ length: 16 }, (_, i) => ({ x: 150, y: 10 + 12 * i }));
-  const room = { width: 300, height: 200 };
-  const [{ box }] = placeRoles([{ role: 'itself', points, size: { width: 40, height: 14 } }], points, room);
-  assert.ok(box.x >= 158 || box.x + box.width <= 142, `${box.x}`);
 });
 
 test('a frame contains the heads inside of it and on its edges', () => {

@@ -25,6 +25,13 @@ const said = (pattern) =>
   page.waitForFunction((source) => new RegExp(source).test(part('.spoken[role=status]').textContent), pattern.source);
 const inAddress = (text) => page.waitForFunction((part) => location.hash.includes(part), text);
 const guess = () => page.textContent('.circuit-guess [data-name=probability]');
+/** Draws and lists all lines that are kept. At first there are only the strongest six. */
+const showAll = async () => {
+  assert.equal(await page.locator('.circuit-list li').count(), 6);
+  await page.locator('[data-name=how-many]').click();
+  await page.waitForFunction(() => part('.circuit-list').children.length > 6);
+  await page.mouse.move(1, 1);
+};
 const row = (name) => page.locator(`.circuit-list [data-name="${name}"]`);
 const costOf = async (name) => (await row(name).locator('b').textContent()) ?? '';
 
@@ -33,6 +40,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   await page.getByRole('button', { name: 'the circuit' }).click();
   await isWhole();
   assert.match(await page.textContent('[data-name=kept]'), /^\d+ lines keep 9\d%$/);
+  await showAll();
   assert.match(
     await page.textContent('.circuit-about'),
     /^of the probability of mate, with all 7\d\d other lines cut\.$/,
@@ -89,11 +97,39 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
   assert.deepEqual(faults, []);
 });
 
+test('six lines are drawn at first; only lines of the chosen head and under the pointer have figures', async () => {
+  await openAt('view=flow&circuit=usual_');
+  await isWhole();
+  const kept = Number.parseInt(await page.textContent('[data-name=kept]'), 10);
+  assert.ok(kept > 6);
+  assert.equal(await page.locator('.circuit-line').count(), 6);
+  assert.equal(await page.textContent('[data-name=how-many]'), `Show all ${kept} lines`);
+  const touching = (name) => name.split('-').some((node) => /^[hqkv]4\.2$/.test(node));
+  const names = () => page.locator('.circuit-line').evaluateAll((all) => all.map(({ dataset }) => dataset.line));
+  const figures = () => page.locator('.circuit-figure').count();
+  const [apart] = (await names()).filter((name) => !touching(name));
+  const chosen = (await names()).filter(touching).length;
+  assert.ok((await figures()) > 0 && (await figures()) <= chosen, `${await figures()} figures, ${chosen} lines`);
+  const before = await figures();
+  await row(apart).hover();
+  await page.waitForFunction(
+    (n) => part('.circuit-drawing').querySelectorAll('.circuit-figure').length === n + 1,
+    before,
+  );
+  await page.locator('[data-name=how-many]').click();
+  await page.waitForFunction((n) => part('.circuit-list').children.length === n, kept);
+  await inAddress(`circuit=usual_${kept}`);
+  await page.locator('[data-name=how-many]').click();
+  await page.waitForFunction(() => part('.circuit-list').children.length === 6);
+  assert.deepEqual(faults, []);
+});
+
 test('by keyboard: the circuit, one line is cut and reconnected, more lines are kept, Escape closes', async () => {
   await openAt('view=flow');
   await page.getByRole('button', { name: 'the circuit' }).focus();
   await page.keyboard.press('Enter');
   await isWhole();
+  await showAll();
   await page.locator('#picture').focus();
   const place = await page
     .locator('.circuit-list [data-name]')
@@ -146,7 +182,7 @@ fullTest('two sentences: the lines carry the lead, and a cut line the other sent
     `view=flow&circuit=usual_&text=${encodeURIComponent(ship)}&pinned=${pinned}&trace=own.0.score.whale.ship`,
   );
   await isWhole();
-  assert.match(await page.textContent('.circuit-title p'), /^The lines that carry ship rather than whale\./);
+  assert.match(await page.textContent('.circuit-title p'), /^The connections behind ship rather than whale\./);
   assert.match(await page.textContent('.circuit-about'), /^of the lead of ship, with all/);
   const menu = page.locator('.whatif .carries button').first();
   assert.equal(await menu.textContent(), 'the other sentence');
@@ -178,7 +214,10 @@ fullTest('on a phone at most six lines are drawn, and the list has all', async (
   await page.waitForFunction(() => part('[data-name=cuts]') && part('.circuit-list .was'));
   assert.equal(await page.locator('.circuit-line').count(), 6);
   assert.match(await page.textContent('.few'), /^The 6 strongest of \d+ lines$/);
-  assert.ok((await page.locator('.circuit-list li').count()) > 6);
+  assert.equal(await page.locator('.circuit-list li').count(), 6);
+  await page.locator('[data-name=how-many]').click();
+  await page.waitForFunction(() => part('.circuit-list').children.length > 6);
+  assert.equal(await page.locator('.circuit-line').count(), 6);
   assert.equal(await page.locator('.circuit-panel .carries').count(), 1);
   await assertNoSidewaysScroll('the circuit on a phone');
   await assertAccessible();

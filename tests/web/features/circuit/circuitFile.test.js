@@ -27,7 +27,7 @@ test('the line with the largest loss is first, after the whole model; the share 
     ',none,,,9.5,0.9,0.1,0,1',
     '1,h3.3-k4.2,3.3,key of 4.2,-2,0.25,0.5,-65,',
     '2,m1-l,feed-forward 1,the guess,9,0.875,0.125,-2.5,0.75',
-    '3,e-h,words,value of 4.2,9.25,0.9,0.1,0,',
+    '3,e-h,embedding,value of 4.2,9.25,0.9,0.1,0,',
     '',
   ]);
 });

@@ -63,8 +63,35 @@ test('every head is ablated, and the one with the largest effect is first', asyn
   await page.locator('.ablation > .word').last().click();
   await page.getByRole('button', { name: /^Flow/ }).click();
   const through = page
-    .locator('h3', { hasText: 'Needed, with a small contribution' })
+    .locator('.adding p.how', { hasText: 'Needed, although they add little here' })
     .locator('xpath=following::ul[1]/li');
   await through.first().waitFor();
   assert.match(await through.first().textContent(), /^Layer 3, head 3\s*−[5-9]\d/);
 });
+
+for (const [width, height] of [
+  [2560, 1440],
+  [1440, 900],
+  [1024, 768],
+])
+  test(`${width} px: no figure and no guess of flow is cut, and the list says first what it leaves out`, async () => {
+    await openAt('view=flow', { viewport: { width, height } });
+    await page.waitForFunction(() => part('.flow .ribbon') && part('.adding li b'));
+    const cut = await page.evaluate(() =>
+      [...part('.page').querySelectorAll('.adding li b, .adding td, .early, .flow-piece span')]
+        .filter((one) => {
+          const box = one.getBoundingClientRect();
+          const around = one.closest('.adding, .flow-piece, .flow').getBoundingClientRect();
+          return one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline'
+            ? true
+            : box.right > around.right + 1 || box.left < around.left - 1;
+        })
+        .map((one) => one.textContent),
+    );
+    assert.deepEqual(cut, []);
+    const [warning, list] = await page.evaluate(() =>
+      ['.adding h3 + .how', '.adding ul.for'].map((name) => part(name).getBoundingClientRect().top),
+    );
+    assert.ok(warning < list, 'the warning is above the list');
+    assert.ok(warning < height - 60, 'the warning is in sight');
+  });

@@ -40,7 +40,21 @@ function problem({ layers, heads, seed, width = 1048, height = 660, mlps = true,
         const [from, to] = layer < chosen.layer ? [other, chosen] : [chosen, other];
         if (layer !== chosen.layer) compositions.push({ from, to, kind, value: next() * 0.4 });
       }
-  const input = { width, height, top: 54, side: 76, feet: 48, layers, heads, tokens: 17, mlps, added, hide, chosen };
+  const input = {
+    width,
+    height,
+    top: 54,
+    side: 76,
+    pill: 84,
+    feet: 48,
+    layers,
+    heads,
+    tokens: 17,
+    mlps,
+    added,
+    hide,
+    chosen,
+  };
   return { ...input, compositions };
 }
 const SIZES = [

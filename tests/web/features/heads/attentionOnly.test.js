@@ -49,7 +49,7 @@ test('handmade heads have names; text, reading column and mask work', async () =
   await page.waitForFunction(() => location.hash.includes('mask=all%3Apast'));
   await idle();
   await page.getByRole('textbox', { name: 'The text. Write here' }).fill('She saw the whale and it saw her.');
-  await page.waitForFunction(() => part('.is-query.row-label, .is-query.step-label')?.textContent === '.');
+  await page.waitForFunction(() => part('.is-query.row-label')?.textContent === '.');
   assert.deepEqual(faults, []);
   await assertAccessibleInFullTier();
 });
@@ -107,8 +107,8 @@ test('the table of heads is sorted, chooses a head, is saved as a file, and is c
   await page.waitForFunction(() => !part('.corner h2').textContent.startsWith('Layer 4, head 2'));
   const save = page.getByRole('button', { name: 'Save as CSV' });
   const csv = String((await download(() => save.click())).bytes).split('\r\n');
-  assert.match(csv[0], /^layer,head,entropy,distance,induction/);
-  assert.match(csv[1], /^4,2,/);
+  assert.match(csv[0], /^layer,head,role,role_weight,entropy,distance,induction/);
+  assert.match(csv[1], /^4,2,induction,0\.\d+,/);
   await assertAccessibleInFullTier();
   await page.locator('.heads-table .title').focus();
   await page.keyboard.press('Escape');

@@ -57,9 +57,18 @@ const sort = async (name) => {
 test('by cost: every head is ablated, the most important is first, and arrow keys follow the order', async () => {
   await open();
   const own = await left('4.2');
-  await sort(/^by cost/);
+  await sort(/^in each layer, by cost/);
   await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) < own, own);
   assert.equal(await left('4.2'), Math.min(...(await Promise.all([0, 1, 2, 3].map((h) => left(`4.${h}`))))));
+  // In another order each head has its number.
+  const numbered = await page.evaluate(() =>
+    [...part('.page').querySelectorAll('.head-number')].map((one) => {
+      const { right, top } = one.getBoundingClientRect();
+      const head = part(`[data-head="${one.textContent}"] canvas`).getBoundingClientRect();
+      return Math.abs(right - head.right) < 2 && Math.abs(top - head.top) < 4;
+    }),
+  );
+  assert.deepEqual(numbered, Array(20).fill(true));
   await page.locator('[data-head="4.2"]').focus();
   await page.keyboard.press('ArrowLeft');
   assert.equal(await page.locator('[aria-checked=true].thumbnail').getAttribute('data-head'), '4.2');
@@ -68,7 +77,8 @@ test('by cost: every head is ablated, the most important is first, and arrow key
   const places = await Promise.all([0, 1, 2, 3].map(async (h) => [await left(`4.${h}`), `4.${h}`]));
   assert.equal(second, places.sort(([a], [b]) => a - b)[1][1]);
   await assertAccessibleInFullTier();
-  await sort('by position');
+  await sort('by number');
+  await page.waitForFunction(() => part('.head-number') === null);
   await page.waitForFunction((own) => Number.parseFloat(part('[data-head="4.2"]').style.left) === own, own);
   assert.deepEqual(faults, []);
 });
@@ -92,7 +102,7 @@ testInFullTier('32 × 32 heads are sorted, walked by keyboard, and enlarged by a
   await openChooser();
   await page.locator('input[data-name=files]').setInputFiles(join(folder, 'many.npy'));
   await page.waitForFunction(() => part('.model')?.querySelectorAll('.thumbnail').length === 1024);
-  await sort('by certainty');
+  await sort('in each layer, by certainty');
   await page.waitForFunction(() => {
     const at = (name) => Number.parseFloat(part(`[data-head="${name}"]`).style.left);
     return at('0.31') < at('0.30') && at('0.30') < at('0.0');

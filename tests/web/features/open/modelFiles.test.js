@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { strings } from '../../../../web/texts/en.js';
 import { hl } from '../../../support/headlight.js';
 import { dropFile, faults, openPage, page, spoil } from '../../../support/page.js';
 
@@ -32,7 +33,14 @@ for (const [what, name, file, size] of [
     const { layers, numHeads } = model.options;
     assert.deepEqual([layers, numHeads], size);
     await drop(name, bytes, layers * numHeads);
-    assert.match(await page.locator('.told').textContent(), new RegExp(`: ${layers} layers × ${numHeads} heads`));
+    const told = await page.locator('.told').textContent();
+    assert.match(told, new RegExp(`: ${layers} layers × ${numHeads} heads`));
+    // The size of the file is not the size in memory.
+    const parameters = [...model.weights.values()].reduce(
+      (sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1),
+      0,
+    );
+    assert.ok(told.includes(`File: ${strings.bytes(bytes.length)}. In memory: ${strings.bytes(4 * parameters)}`), told);
     assert.deepEqual(faults, []);
     model.dispose();
   });

@@ -45,7 +45,7 @@ test('a sound without a model that hears, and a file that is no sound, are refus
   await openPage();
   spoil();
   await dropFile('tone.wav', wavOf(tone(0.3, 16000, 500), 16000));
-  assert.match(await page.locator('.problem').textContent(), /Open a model that hears first/);
+  assert.match(await page.locator('.problem').textContent(), /First open a model for sound/);
   await openListener('wav2vec2');
   await dropFile('broken.wav', Buffer.from('no sound'));
   assert.match(await page.locator('.problem').textContent(), /cannot read the sound broken\.wav/);

@@ -92,14 +92,16 @@ test('answers are stored with a version; damaged ones and those of another versi
     assert.deepEqual(readAnswers(text), none, text);
 });
 
-test('the result as text has both answers of each question, and what was tried', () => {
-  const text = plainResult(texts, {
+test('the result as text has both answers of each question with their marks, and what was tried', () => {
+  const stored = {
     before: [{ question: 'most', what: 'a₁ → b₀', right: false, tries: ['a₁ → b₀', 'c₂ → b₀'] }],
     after: [{ question: 'most', what: 'the₁₂ → first₃', right: true, tries: [] }],
-  });
+  };
+  const text = plainResult(texts, stored, ['Predictions: 7 of 11']);
   const lines = text.split('\n');
   assert.match(lines[1], /^1\. .*second the looks/);
-  assert.equal(lines[2], '   before: another place (a₁ → b₀) tried: a₁ → b₀; c₂ → b₀');
-  assert.equal(lines[3], '   after: what it looks at most (the₁₂ → first₃)');
-  assert.equal(lines[5], '   before: no answer');
+  assert.equal(lines[2], '   before: ✗ another place (a₁ → b₀) tried: a₁ → b₀; c₂ → b₀');
+  assert.equal(lines[3], '   after: ✓ what it looks at most (the₁₂ → first₃)');
+  assert.equal(lines[5], '   before: – no answer');
+  assert.deepEqual(lines.slice(-4), ['before: 0 of 3 right', 'after: 1 of 3 right', 'Predictions: 7 of 11', '']);
 });

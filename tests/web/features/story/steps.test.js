@@ -1,11 +1,20 @@
 // Tests the steps of the story: their initial states, and that observations complete their tasks.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { wordAt } from '../../../../web/features/prompt/tokens.js';
-import { corrections, observe, opened, trained } from '../../../../web/features/story/observations.js';
-import { resultText } from '../../../../web/features/story/observationTexts.js';
-import { actsDone, asks, cameTrue, predicted } from '../../../../web/features/story/predictions.js';
+import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
+import { piecesOf, wordAt } from '../../../../web/features/prompt/tokens.js';
+import { askedWord, corrections, observe, opened, trained } from '../../../../web/features/story/observations.js';
+import { questionValues, resultText } from '../../../../web/features/story/observationTexts.js';
+import {
+  actsDone,
+  asks,
+  cameTrue,
+  hasAnswered,
+  predicted,
+  predictionsSoFar,
+} from '../../../../web/features/story/predictions.js';
 import { quiz as quizInEnglish } from '../../../../web/features/story/quiz.en.js';
 import { quiz as quizInChinese } from '../../../../web/features/story/quiz.zh.js';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
@@ -13,8 +22,13 @@ import {
   beginning,
   COUNT,
   costsOf,
+  DOTS,
+  isBefore,
   isRevealed,
+  linkTo,
   neighbours,
+  numberedStep,
+  partOf,
   readLink,
   STEPS,
   writeLink,
@@ -125,8 +139,49 @@ test('step 2 is done at a word of several tokens', () => {
   );
   assert.equal(wordAt(PIECES, 3).length, 1);
   assert.deepEqual(seen('tokens', at('tokens'), { run: runOf(), cell: { t: 2, s: 0 } }), {});
+  assert.equal(questionValues('tokens', null, { run: runOf(), cell: null, words: LANGUAGES.en }).word, 'To');
   const { tokens } = seen('tokens', at('tokens'), { run: runOf(), cell: { t: 0, s: 0 } });
   assert.deepEqual(tokens, { word: 'To', parts: ['T', 'o'], ids: [7, 8] });
+});
+
+test('step 2 begins with a common word of one token, and asks about a word of at least three', () => {
+  const { text } = at('tokens');
+  const tokenizer = openTokenizer(
+    readFileSync(new URL('../../../../web/demo/tokenizer.json', import.meta.url), 'utf8'),
+  );
+  const pieces = piecesOf(text, tokenizer.encode(text));
+  assert.equal(wordAt(pieces, 0).length, 1);
+  assert.ok(askedWord(pieces).length >= 3);
+  const run = { ...runOf(), T: pieces.length, pieces };
+  const first = pieces.indexOf(askedWord(pieces)[0]);
+  const other = seen('tokens', at('tokens'), { run, cell: { t: 0, s: 0 } });
+  assert.deepEqual(other, {}, 'another word is no answer');
+  const { tokens } = seen('tokens', at('tokens'), { run, cell: { t: first + 1, s: 0 } });
+  assert.equal(tokens.parts.length, askedWord(pieces).length);
+  const one = { word: 'so', parts: ['so'], ids: [7] };
+  assert.match(resultText(LANGUAGES.en, inEnglish.tokens, 'tokens', 0, one).of, /\*\*one\*\* token/);
+  assert.equal(cameTrue(stepOf('tokens'), 0, { tokens: one }), 0);
+});
+
+test('each step and each part of step 8 has a dot and a link', () => {
+  assert.deepEqual(
+    DOTS.map((step) => [numberedStep(step) + 1, partOf(step)]),
+    [1, 2, 3, 4, 5, 6, 7].map((n) => [n, 0]).concat([[8, 1]], [[8, 2]], [[9, 0]]),
+  );
+  assert.ok(isBefore(stepOf('cut'), stepOf('train')) && !isBefore(stepOf('train'), stepOf('cut')));
+  assert.equal(linkTo(stepOf('cut')), 'panel=story&step=10');
+  for (const { name } of STEPS) assert.deepEqual(readLink(linkTo(stepOf(name))), at(name));
+});
+
+test('the predictions that came true are counted over the whole story', () => {
+  const step = stepOf('next');
+  assert.equal(hasAnswered(step, {}), false);
+  const log = predicted({ next: { p: 0.75 }, train: { opened: true } }, step, 0, 2);
+  assert.equal(hasAnswered(step, log), true);
+  assert.deepEqual(predictionsSoFar(log), { known: 1, right: 1 });
+  assert.deepEqual(predictionsSoFar(predicted(log, step, 0, 1)), { known: 1, right: 0 });
+  const trainedToo = predicted(log, stepOf('train'), 0, 1);
+  assert.deepEqual(predictionsSoFar(trainedToo), { known: 1, right: 1 }, 'the model has not been trained yet');
 });
 
 test('an act is done when it was observed and predicted, and its result is compared with the prediction', () => {
@@ -184,15 +239,21 @@ test('step 4 flips a number of the query, and compares the weight before and aft
   assert.deepEqual(before.why.number, { index: 1, query: 2, key: 3, width: 2 }, 'a pair of two positive numbers');
   const trial = (value) => at('why', { trial: { '0.0.1.1': value } });
   const half = seen('why', trial(0.1), weighted(0.5, 3), before);
-  assert.deepEqual(doneIn('why', half), [false, false], 'its sign is not flipped');
+  assert.deepEqual(doneIn('why', half), [false, false], 'its sign is the same');
+  assert.deepEqual(
+    doneIn('why', seen('why', trial(-0.1), weighted(0.4, 3), half)),
+    [true, false],
+    'any place beyond 0',
+  );
   const flipped = seen('why', trial(-2), weighted(0.375, 2), half);
   assert.deepEqual(doneIn('why', flipped), [true, false]);
   const { flipped: seenFlip } = flipped.why;
-  assert.deepEqual([seenFlip.before.weight, seenFlip.to.weight, seenFlip.largest], [0.75, 0.375, false]);
+  assert.deepEqual([seenFlip.before.weight, seenFlip.to.weight, seenFlip.to.most], [0.75, 0.375, 0.625]);
   assert.equal(cameTrue(stepOf('why'), 0, flipped), 2);
   assert.equal(cameTrue(stepOf('why'), 0, seen('why', trial(-2), weighted(0.5, 2), half)), 1);
   const { of, values } = resultText(LANGUAGES.en, inEnglish.why, 'why', 0, flipped.why);
   assert.match(of, /\{from\} became \*\*\{to\}\*\*/);
+  assert.doesNotMatch(of, /decides/, 'one pair may have decided');
   assert.deepEqual(values, { from: '0.75', to: '0.38', width: '2' });
 });
 
@@ -205,8 +266,11 @@ test('step 4 compares the cell with the same cell at temperature 1', () => {
   const log = seen('why', cold, weighted(0.5, 2), before);
   assert.ok(doneIn('why', log)[1]);
   const { why } = log;
-  assert.deepEqual([why.before, why.to, why.temperature], [{ score: 6, weight: 0.75 }, { score: 2, weight: 0.5 }, 3]);
+  assert.deepEqual(why.before, { score: 6, weight: 0.75, most: 0.75 });
+  assert.deepEqual([why.to, why.temperature], [{ score: 2, weight: 0.5, most: 0.5 }, 3]);
   assert.equal(cameTrue(stepOf('why'), 1, log), 1);
+  const small = seen('why', cold, weighted(0.375, 2), seen('why', at('why'), weighted(0.125, 6)));
+  assert.equal(cameTrue(stepOf('why'), 1, small), 1, 'the weight grows, but the largest of the row falls');
 });
 
 test('a trial ends with its step, its text, its model and the story', () => {
@@ -237,6 +301,9 @@ test('step 6 shows the token whose probability rises most without the mask', () 
   const { ahead } = seen('ahead', at('ahead', { mask: { all: 'none' } }), { run: runOf(), real });
   assert.deepEqual([ahead.place, ahead.token, ahead.next, ahead.from, ahead.to], [1, 'o', 'the', 0.1, 0.9]);
   assert.ok(Math.abs(ahead.meanTo - 0.45) < 1e-12);
+  const textOf = (seen) => resultText(LANGUAGES.en, inEnglish.ahead, 'ahead', 0, seen).of;
+  assert.match(textOf(ahead), /cheats/);
+  assert.doesNotMatch(textOf({ ...ahead, meanTo: 0.1 }), /cheats/, 'the model may also become worse');
 });
 
 test('step 7 asks for two heads, in any order, and hides their roles until they are found', () => {
@@ -244,11 +311,12 @@ test('step 7 asks for two heads, in any order, and hides their roles until they 
     ['previous', null],
     ['itself', 'induction'],
   ];
-  const scores = [
-    [{ previous: 0.9 }, {}],
-    [{}, { induction: 0.7 }],
+  const roleWeights = [
+    [0.9, null],
+    [0.6, 0.7],
   ];
-  const look = (layer, head, log) => seen('many', at('many', { layer, head }), { run: runOf({ scores }), roles }, log);
+  const look = (layer, head, log) =>
+    seen('many', at('many', { layer, head }), { run: runOf(), roles, roleWeights }, log);
   assert.deepEqual(look(0, 1), {});
   const one = look(1, 1);
   assert.deepEqual(doneIn('many', one), [false, true]);
@@ -272,7 +340,7 @@ test('step 8 measures the effect of each head alone, and keeps one head off at a
   const base = seen('matter', at('matter'), answer(0.86));
   const fallen = without('1.1', 0.01, base);
   assert.deepEqual(doneIn('matter', fallen), [true, false, false]);
-  assert.deepEqual([cameTrue(step, 0, fallen), cameTrue(step, 1, fallen)], [2, 0]);
+  assert.equal(cameTrue(step, 0, fallen), 2);
   assert.deepEqual([fallen.matter.fell.from, fallen.matter.fell.to], [0.86, 0.01]);
   const same = without('0.1', 0.853, fallen);
   assert.deepEqual(costsOf(step, same), { 1.1: -85, 0.1: -1 });
@@ -325,5 +393,11 @@ test('step 9 is done when training was opened, and says how often the model is r
   const log = trained(opened({}), { steps: 300, right: 0.5 });
   assert.equal(cameTrue(stepOf('train'), 0, log), 1);
   const { values } = resultText(LANGUAGES.en, inEnglish.train, 'train', 0, log.train);
-  assert.deepEqual(values, { steps: '300', right: '50%' });
+  assert.deepEqual(values, { steps: '300', right: '50.0%' });
+  for (const [right, text] of [
+    [0.999, '99.9%'],
+    [0.99999, '99.9%'],
+    [1, '100.0%'],
+  ])
+    assert.equal(resultText(LANGUAGES.en, inEnglish.train, 'train', 0, { steps: 300, right }).values.right, text);
 });

@@ -59,6 +59,6 @@ test('the questions note wrong actions, keep the answers in the browser, and com
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(
     copied,
-    /2\. Choose a head.*\n {3}before: another head \(2\.0\) tried: 0\.1; 3\.3; 2\.0\n {3}after: no answer/,
+    /2\. Choose a head.*\n {3}before: ✗ another head \(2\.0\) tried: 0\.1; 3\.3; 2\.0\n {3}after: – no answer/,
   );
 });

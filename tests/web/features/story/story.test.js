@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { SCREEN } from '../../../support/hands.js';
+import { PHONE, SCREEN } from '../../../support/hands.js';
 import { openAt, openEmpty, page, server } from '../../../support/page.js';
 import { settled, stepIs } from '../../../support/story.js';
 import { fullTest } from '../../../support/tier.js';
@@ -62,6 +62,53 @@ test('step 4: the row changes while the knob is dragged, and the result is shown
   await stepIs(4);
   await settled();
   assert.equal(await weight(), first, 'the trial has ended with the step');
+});
+
+const LAPTOP = { viewport: { width: 1366, height: 657 } };
+const boxOf = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
+
+test('after an answer the explanation is gone, and the task with its button is above the dots', async () => {
+  for (const screen of [SCREEN, LAPTOP]) {
+    await openAt('panel=story&step=9', { ...screen, fresh: true });
+    await settled();
+    assert.equal(await page.locator('.story > p:not(.story-of, .free)').count(), 1);
+    await page.locator('.answer').nth(1).click();
+    await page.locator('.act').waitFor();
+    assert.equal(await page.locator('.story > p:not(.story-of)').count(), 0);
+    const [task, button, steps] = [await boxOf('.story .do'), await boxOf('.act'), await boxOf('.steps')];
+    assert.ok(task.top > 0 && button.bottom <= steps.top, `${button.bottom} of ${steps.top}`);
+  }
+});
+
+test('on a phone, step 8 shows the switch of the head in its task, in sight after the answer', async () => {
+  await openAt('panel=story&step=8', PHONE);
+  await settled();
+  await page.locator('.answer').nth(1).click();
+  const head = page.locator('.story .do .switch');
+  await head.waitFor();
+  assert.equal(await page.locator('.answer').count(), 1, 'only the chosen answer is left');
+  const [{ top, bottom }, line] = [await boxOf('.story .do .switch'), await boxOf('.whatif')];
+  assert.ok(top > 0 && bottom <= line.top, `${top} to ${bottom}, of ${line.top}`);
+  await page.locator('.answer').click();
+  assert.equal(await page.locator('.answer').count(), 3, 'the answer can be changed');
+  await page.locator('.answer').nth(2).click();
+  await page.waitForFunction(() => part('.answer:has(:checked)')?.textContent.includes('almost nothing'));
+  await head.click();
+  await page.locator('.story .seen').waitFor();
+  assert.match(await page.locator('.story .said').textContent(), /^[✓✗] Your prediction/);
+});
+
+test('a step has a visible link to it, which is copied; step 8 has a second part with a dot of its own', async () => {
+  await openAt('panel=story&step=10', { permissions: ['clipboard-read', 'clipboard-write'] });
+  await settled();
+  assert.match(await page.locator('.story-of').textContent(), /step 8 of 9, part 2/);
+  assert.equal(await page.locator('.steps li').count(), 10);
+  assert.match(await page.locator('.steps [aria-current]').getAttribute('aria-label'), /^Step 8, part 2: Two heads/);
+  const link = page.locator('.step-link');
+  assert.equal(await link.getAttribute('href'), '#panel=story&step=10');
+  await link.click();
+  await page.waitForFunction(() => part('.step-link').textContent === 'Copied');
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${server.url}#panel=story&step=10`);
 });
 
 fullTest('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {

@@ -36,7 +36,7 @@ const most = (axis, places) =>
       places.reduce((sum, place) => sum + weights[axis === 'rows' ? place * T + i : i * T + place], 0),
     ),
   ).toFixed(2);
-const label = (t) => page.locator('.labels .step-label').nth(t);
+const label = (t) => page.locator('.labels .key-label').nth(t);
 const middleOf = async (t) => {
   const { x, y, width, height } = await label(t).boundingBox();
   return [x + width / 2, y + height / 2];
@@ -112,12 +112,12 @@ fullTest('a sum by its address, in Chinese, dark, on a phone', async () => {
 test('tokens become words: weights are those of the module, joined', async () => {
   const text = 'Call me Ishmael. Some years ago, call me Ishmael. Some';
   await openPage({}, `text=${encodeURIComponent(text)}`);
-  const tokens = await page.locator('.labels .step-label').allTextContents();
+  const tokens = await page.locator('.labels .row-label').allTextContents();
   await chooseKind('words');
-  await page.waitForFunction((n) => part('.labels').children.length < n, tokens.length);
+  await page.waitForFunction((n) => part('.labels').querySelectorAll('.row-label').length < n, tokens.length);
   await settle();
   const whole = weightsOf(text);
-  const names = await page.locator('.labels .step-label').allTextContents();
+  const names = await page.locator('.labels .row-label').allTextContents();
   assert.ok(names.includes('Ishmael') && names.includes('Some') && !tokens.includes('Ishmael'));
   const { offsets } = tokenizer.encode(text);
   const pieces = offsets.map(([from, to]) => ({

@@ -38,7 +38,8 @@ const chanceOf = (t, edit) =>
 const isWhole = () => page.waitForFunction(() => part('.mean-track .thin')?.getAttribute('d'));
 const reads = (t) =>
   page.waitForFunction(
-    ([word, percent]) => part('.surprise .title')?.textContent === `It gave ${word} ${percent}`,
+    ([word, percent]) =>
+      part('.surprise .title')?.textContent === `It expected ${word} with a probability of ${percent}`,
     [tokenizer.decode([ids[t]]).trim(), percentText(chanceOf(t))],
   );
 const said = (pattern) =>
@@ -76,7 +77,7 @@ test('by mouse: a token has its probability, its line, and the other case', asyn
     .reduce((best, t) => (cost(t) > cost(best) ? t : best));
   const names = [dearest - 1, dearest].map((t) => tokenizer.decode([ids[t]]).trim());
   const listed = await page.locator('.surprise-costs li').first().innerText();
-  assert.equal(listed.replace(/\s+/g, ' '), `${names.join(' ')} +${cost(dearest).toFixed(1)} bits`);
+  assert.equal(listed.replace(/\s+/g, ' '), `${names.join(' ')} ${cost(dearest).toFixed(1)} bits harder`);
   await assertAccessibleInFullTier();
   // The chosen token is the query of the heatmap.
   await chooseKind('heatmap');
@@ -136,12 +137,36 @@ test('a head that is off, and a pinned run, are named as the other case', async 
   await openAt(hashOf(TEXT, '&scale=4.2%3A0'));
   await page.waitForFunction(() => /with the head on$/.test(part('.mean-line p')?.textContent ?? ''));
   const off = percentText(chanceOf(LAST, OFF));
-  await page.waitForFunction((percent) => part('.surprise .title').textContent === `It gave ship ${percent}`, off);
+  await page.waitForFunction(
+    (percent) => part('.surprise .title').textContent === `It expected ship with a probability of ${percent}`,
+    off,
+  );
+  // The head is off now, so the tokens that it helps are harder than with the head on, and the numbers end with now.
+  const cost = (t) => Math.log2(chanceOf(t) / chanceOf(t, OFF));
+  const places = ids.map((_, t) => t).filter((t) => t > 0);
+  const largest = places.reduce((best, t) => (Math.abs(cost(t)) > Math.abs(cost(best)) ? t : best));
+  assert.equal(
+    await page.locator('.surprise-costs li span').first().textContent(),
+    `${Math.abs(cost(largest)).toFixed(1)} bits ${cost(largest) > 0 ? 'harder' : 'easier'}`,
+  );
+  assert.equal(await page.textContent('.surprise-whole .how'), 'with the head on → now');
+  const mean = (edit) => places.reduce((sum, t) => sum - Math.log2(chanceOf(t, edit)), 0) / places.length;
+  const [before, now] = [mean(), mean(OFF)].map((bits) => bits.toFixed(1));
+  assert.equal(await page.locator('.surprise-whole dd').first().textContent(), `${before} → ${now}`);
   const pinned = encodeURIComponent(new URLSearchParams({ text: TEXT.replace('ship to', 'whale to') }));
   await openAt(hashOf(TEXT, `&pinned=${pinned}`));
   await page.waitForFunction(() => /in the pinned run$/.test(part('.mean-line p')?.textContent ?? ''));
-  await page.waitForFunction(() => part('.surprise-costs h3')?.textContent === 'Where the two runs differ most');
+  await page.waitForFunction(() => part('.surprise-costs h3')?.textContent === 'Where it changes most');
+  assert.match(await page.textContent('.surprise-whole .how'), /^in the pinned run → now$/);
   await assertAccessibleInFullTier();
+});
+
+test('a short text offers a longer passage', async () => {
+  await openAt(hashOf(TEXT));
+  await page.getByRole('button', { name: 'Show a passage that repeats its beginning' }).click();
+  await page.waitForFunction((n) => part('.strip-box')?.querySelectorAll('.token').length > n, 60);
+  await page.waitForFunction(() => part('.short-text') === null);
+  assert.deepEqual(faults, []);
 });
 
 fullTest('a long text scrolls, and its mean line shows where and jumps', async () => {
@@ -161,7 +186,10 @@ fullTest('a long text scrolls, and its mean line shows where and jumps', async (
 fullTest('in Chinese and in dark colours, and absent during training', async () => {
   await openAt(hashOf(TEXT), { locale: 'zh-CN', colorScheme: 'dark' });
   const percent = percentText(chanceOf(LAST));
-  await page.waitForFunction((percent) => part('.surprise .title')?.textContent === `它给 ship ${percent}`, percent);
+  await page.waitForFunction(
+    (percent) => part('.surprise .title')?.textContent === `它预期 ship 的概率是 ${percent}`,
+    percent,
+  );
   await assertAccessible();
   await openAt('panel=train&view=text', { locale: 'en-GB' });
   await page.waitForFunction(() => part('.picture .matrix'));
@@ -182,7 +210,9 @@ test('a model that fills gaps shows the probability of each token when it is mas
   await page.waitForFunction(() => part('.strip-box') && !part('.text-progress'));
   assert.match(await page.textContent('.depth-about'), /^probability when masked/);
   await page.locator('.strip-box [data-t="2"]').click();
-  await page.waitForFunction(() => /^Masked, .+ gets [\d.<]+%$/.test(part('.surprise .title').textContent));
+  await page.waitForFunction(() =>
+    /^If masked, it expects .+ with a probability of [\d.<]+%$/.test(part('.surprise .title').textContent),
+  );
   // The first and last tokens are inserted by the tokenizer, and one word of the text is a mask.
   assert.deepEqual(await page.locator('.strip-box .silent').allTextContents(), ['[CLS]', '[MASK]', '[SEP]']);
   spoil();

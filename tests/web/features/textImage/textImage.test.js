@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
-import { assertAccessible, faults, openAt, openChooser, page, share } from '../../../support/page.js';
+import { assertAccessible, faults, openAt, openChooser, page } from '../../../support/page.js';
 import { writePng } from '../../../support/png.js';
 import { fullTest } from '../../../support/tier.js';
 
@@ -205,7 +205,7 @@ fullTest('a pinned run gives the ticks of its sentences, and its heads to anothe
   await writeSentences();
   const { model, pixels, of } = await openModule();
   await assertShown(of(FIRST));
-  await share('Pin this run');
+  await page.locator('.whatif > .pin').click();
   await line(2).fill('a log');
   await assertShown(of([FIRST[0], FIRST[1], 'a log']));
   await page.locator('.matching.compared .tick').first().waitFor();

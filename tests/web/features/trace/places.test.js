@@ -8,6 +8,7 @@ import {
   cellAt,
   figureOf,
   headsOf,
+  movesOf,
   nextPlace,
   shareText,
   shownShare,
@@ -74,6 +75,24 @@ test('the answer is at the token with over half of the share, in stretches of la
     { place: 0, from: 0, to: 1 },
     { place: 2, from: 2, to: 2 },
   ]);
+});
+
+test('the heads that carry the answer to a token that did not have it before', () => {
+  const cells = [
+    cell('stream', 0, 0, 1),
+    cell('stream', 1, 0, 0.9),
+    cell('stream', 2, 0, 0.9),
+    // These heads write where the answer already is.
+    cell('heads', 0, 0, 1),
+    cell('heads', 2, 2, 0.98),
+    cell('head', 2, 0, 0.1),
+    cell('head', 2, 1, 0.97),
+  ];
+  const parts = { ...same, heads: new Uint8Array(9) };
+  const trace = withCells(startTrace({ ...RUNS, same: parts }), { cells, done: 7, total: 12, left: 0 });
+  assert.deepEqual(movesOf(trace), [{ layer: 2, place: 2, head: 1 }]);
+  const shared = withCells(trace, { cells: [cell('head', 2, 1, 0.4)], done: 8, total: 12, left: 0 });
+  assert.deepEqual(movesOf(shared), [{ layer: 2, place: 2, head: null }]);
 });
 
 test('the heads of a layer, the largest share first', () => {

@@ -93,7 +93,10 @@ test('in Chinese and in dark colours, and absent during training', async () => {
   await openAt(hashOf(SHIP, WHALE, `${WORDS}&patch=4.2%3A1`), { locale: 'zh-CN', colorScheme: 'dark' });
   await isWhole();
   assert.equal(await page.textContent('.tracing .share'), `答案回来了 ${percent(share('head', 4, 2))}%`);
-  assert.match(await page.textContent('.trace-summary'), /^在每一层，答案都在 whale。$/);
+  assert.match(
+    await page.textContent('.trace-summary'),
+    /^在每一层的输入处，答案都在 whale。 在第 4 层，头 4\.2 把它带到 the。$/,
+  );
   await assertAccessible();
   await openAt('panel=train', { locale: 'en-GB' });
   await page.waitForFunction(() => part('.picture .matrix') !== null);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../../src/js/ops/random.js';
-import { formedAt, framesOf, parted, valueAt, watched } from '../../../../web/features/train/chartLines.js';
+import { formedAt, framesOf, namedLines, parted, valueAt, watched } from '../../../../web/features/train/chartLines.js';
 import { extended, nearest, noCurves } from '../../../../web/features/train/curves.js';
 import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/features/train/lessons.js';
 import {
@@ -146,6 +146,16 @@ test('curves grow, and marks after a repeated step are replaced', () => {
     watched(curves, ['induction']).map(({ layer, head }) => [layer, head]),
     [[1, 0]],
   );
+});
+
+test('the chart has a line for every head with a role, and names as many as fit, the best of each role first', () => {
+  const scores = { 'induction 1.0': 0.9, 'induction 1.1': 0.8, 'induction 1.2': 0.7, 'induction 1.3': 0.49 };
+  const all = extended(noCurves(), { step: 1, scores: { ...scores, 'previous 0.1': 0.6, 'itself 0.0': 1 } });
+  const lines = watched(all, ['previous', 'induction']);
+  const named = (room) => namedLines(lines, room).map(({ name }) => name);
+  assert.deepEqual(named(9), ['previous 0.1', 'induction 1.0', 'induction 1.1', 'induction 1.2']);
+  assert.deepEqual(named(3), ['previous 0.1', 'induction 1.0', 'induction 1.1']);
+  assert.deepEqual(named(0), ['previous 0.1']);
 });
 
 test('a film shows the nearest frame at each position, and none after the current step', () => {

@@ -54,7 +54,7 @@ test('with the mouse: the demo model is trained on a paragraph, and a head is sh
   await page.waitForFunction(() => part('.most-changed'));
   const [before, now] = await likelihood();
   assert.ok(before > 0 && now > 0);
-  assert.match(await page.locator('.own').textContent(), /Too short to hold out its end/);
+  assert.match(await page.locator('.own').textContent(), /Too short to hold a part out for testing/);
   // Steps that are unfinished when training is paused may change the list, so the button is read and pressed at the
   // same time.
   const pressed = await page.evaluate(() => {

@@ -70,7 +70,7 @@ test('write on adds rows below a dashed line; the numbers are those of the run',
   await settle();
   await written();
   const { T, names, chances, looked } = runOf(await textNow());
-  await page.waitForFunction((n) => part('.labels').querySelectorAll('.step-label').length === n, T);
+  await page.waitForFunction((n) => part('.labels').querySelectorAll('.row-label').length === n, T);
   const rows = await listed();
   assert.equal(rows.length, T - FROM);
   rows.forEach(([wrote, chance, key], i) => {
@@ -79,7 +79,7 @@ test('write on adds rows below a dashed line; the numbers are those of the run',
     assert.equal(key.replace(/\d+$/, ''), names[looked[t]]);
   });
   const italics = await page
-    .locator('.labels .step-label')
+    .locator('.labels .row-label')
     .evaluateAll((all) => all.map((one) => getComputedStyle(one).fontStyle));
   assert.deepEqual(italics, [...Array(FROM).fill('normal'), ...Array(T - FROM).fill('italic')]);
   const [line, matrix] = await Promise.all(

@@ -5,10 +5,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { rolesByLayer } from '../../../../web/features/atlas/usualRole.js';
+import { HEAD_ROLES, predicts } from '../../../../src/js/analysis/roleRules.js';
 import { initialState } from '../../../../web/store/state.js';
 import { Atlas } from '../../../../web/worker/atlas/atlas.js';
-import { follows } from '../../../../web/worker/atlas/headCost.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
@@ -47,7 +46,7 @@ function createWorker() {
     });
 }
 
-test('a scan sends the map as it grows, and the roles of the demo model are found', async () => {
+test('a scan sends the map as it grows, with the measures of the roles', async () => {
   const ask = createWorker();
   const parts = await ask({ verb: 'scan', state, corpus: { title: 'mine', texts }, length: 128 });
   const { map } = parts.at(-1);
@@ -56,8 +55,10 @@ test('a scan sends the map as it grows, and the roles of the demo model are foun
     ['finished', 'mine', 12, 12, 5, 4],
   );
   assert.equal(map.tokens, 12 * 128);
-  const roles = rolesByLayer(map);
-  assert.deepEqual([roles[4][2], roles[3][3], roles[0][1]], ['induction', 'previous', 'itself']);
+  for (const measures of [map.means, map.chances])
+    for (const role of HEAD_ROLES) assert.equal(measures[role].length, 20);
+  const largest = (role) => map.means[role].indexOf(Math.max(...map.means[role]));
+  assert.deepEqual([largest('induction'), largest('previous')], [4 * 4 + 2, 3 * 4 + 3]);
   const [head] = await ask({ verb: 'scannedHead', state, key: map.key, layer: 4, head: 2 });
   assert.ok(head.samples.length >= 10);
   const { tokens, indices, values, max, interval } = head.samples.at(-1);
@@ -108,10 +109,9 @@ test('a rule holds where the key is the one that it predicts', () => {
   const ids = Int32Array.of(5, 6, 5, 6);
   const holding = (role) =>
     [1, 2, 3].flatMap((t) =>
-      [0, 1, 2, 3].filter((key) => key <= t && follows(role, ids, t, key)).map((key) => [t, key]),
+      [0, 1, 2, 3].filter((key) => key <= t && predicts(role, ids, t, key)).map((key) => [t, key]),
     );
   assert.deepEqual(holding('previous'), [
-    [1, 0],
     [2, 1],
     [3, 2],
   ]);
@@ -129,11 +129,8 @@ test('a rule holds where the key is the one that it predicts', () => {
     [2, 1],
     [3, 2],
   ]);
-  assert.deepEqual(holding('duplicate'), [
-    [2, 0],
-    [3, 1],
-  ]);
-  assert.deepEqual(holding('nearby'), []);
+  assert.deepEqual(holding('duplicate'), [[3, 1]]);
+  assert.deepEqual(holding('nearby').length, 1 + 2 + 3);
 });
 
 /** Creates a storage in memory with the interface of the storage in the browser. */

@@ -19,6 +19,16 @@ const recordOf = (layer, head) => ({
   keyTokens: [{ id: 0, text: 'the', count: 1, mean: 0.5 }],
 });
 const numbers = (first) => Float32Array.from({ length: 6 }, (_, i) => first + i / 10);
+const NAMED = {
+  roles: [
+    ['first', null, null],
+    [null, 'induction', null],
+  ],
+  weights: [
+    [0.9, null, null],
+    [null, 0.75, null],
+  ],
+};
 const scanned = (read) => ({
   map: {
     layers: 2,
@@ -26,6 +36,8 @@ const scanned = (read) => ({
     passages: 2,
     longest: 3,
     title: 'texts',
+    means: { previous: numbers(0.1), first: numbers(0.2) },
+    chances: { previous: numbers(0.3), first: numbers(0.4) },
     measures: Object.fromEntries(
       ['selfAttention', 'previous', 'entropy', 'distance', 'distanceVariance', 'induction', 'first', 'duplicate'].map(
         (name, i) => [name, numbers(i)],
@@ -40,11 +52,15 @@ test('every head is in the archive, with its words and measures', async () => {
   const bytes = await headvisArchive(
     scanned(async (layer, head) => recordOf(layer, head)),
     'a model',
+    NAMED,
   );
   const files = {};
   for (const entry of readZip('test', bytes)) files[entry.name.replace('data/', '')] = await unpack('test', entry);
   const read = await readHeadvis(files);
   assert.equal(read.heads.length, 6);
+  // The names are those of the page, although the measures of the scan show others.
+  assert.deepEqual([read.roles.names, read.roles.weights], [NAMED.roles, NAMED.weights]);
+  assert.ok(Math.abs(read.roles.mean.previous.data[5] - 0.6) < 1e-4);
   const { sequences } = await read.head(1, 2);
   assert.deepEqual(
     sequences.map(({ interval, max, tokens }) => [interval, max, tokens.join('')]),
@@ -57,5 +73,5 @@ test('every head is in the archive, with its words and measures', async () => {
 
 test('without the page of a head there is no archive', async () => {
   const read = async (layer, head) => (head === 2 ? null : recordOf(layer, head));
-  await assert.rejects(headvisArchive(scanned(read), 'a model'), /no longer stored: scan again/);
+  await assert.rejects(headvisArchive(scanned(read), 'a model', NAMED), /no longer stored: scan again/);
 });

@@ -135,10 +135,10 @@ test('each head of Whisper is switched off in turn', async () => {
 test('many weights are sent for one head, and small pictures of the others', async () => {
   const { worker } = await opened('wav2vec2');
   await worker.ask({ verb: 'sound', name: 'opened-1', samples: wave(17.5), rate: 16000 });
-  const { run, pooled } = await worker.show({ layer: 1, head: 3 });
+  const { run } = await worker.show({ layer: 1, head: 3 });
   assert.deepEqual([run[0].T, run[0].large, run[0].weights.length], [874, true, 874 ** 2]);
   assert.deepEqual(
-    pooled.map(({ layer, head }) => `${layer}.${head}`),
+    run[0].pictures.map(({ layer, head }) => `${layer}.${head}`),
     ['0.0', '0.1', '0.2', '0.3', '1.0', '1.1', '1.2', '1.3'],
   );
   const sums = [0, 500, 873].map((t) => run[0].weights.subarray(t * 874, (t + 1) * 874).reduce((a, b) => a + b));

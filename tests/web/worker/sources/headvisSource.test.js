@@ -23,7 +23,7 @@ test('a head and a passage beyond the last ones are the last ones; the strongest
     const parts = {};
     const send = (part, fields) => Object.assign(parts, { [part]: fields });
     const reply = { send, checkCancelled: async () => false };
-    await showHeadvis({ about: { layers: 2, heads: 3 }, headvis }, state, reply);
+    await showHeadvis({ about: { layers: 2, heads: 3 }, headvis, named: { names: [], weights: [] } }, state, reply);
     return parts.run;
   };
   const first = await show({ layer: 0, head: 1, entry: 0 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeSafetensors } from 'headlight-attention/formats';
+import { noCurves } from '../../../../web/features/train/curves.js';
 import { usualSettings } from '../../../../web/features/train/tasks.js';
 import { everyOther, Snapshots } from '../../../../web/worker/trainer/snapshots.js';
 import { readSavedFile, StoredModels } from '../../../../web/worker/trainer/storedModels.js';
@@ -105,4 +106,23 @@ test('snapshots: one for each step, every other one when there are too many, the
   assert.deepEqual(snapshots.steps, [0, 10]);
   assert.deepEqual(everyOther([1, 2, 3, 4]), [1, 3]);
   assert.deepEqual(everyOther([1, 2, 3, 4], true), [1, 3, 4]);
+});
+
+test('a record that another version of the page stored is neither listed nor opened', async () => {
+  const good = { key: 'k', settings, steps: 3, end: 9, at: 1, bytes: Uint8Array.of(1), curves: noCurves() };
+  const wrong = [
+    { ...good, settings: undefined },
+    { ...good, settings: { ...settings, layers: 99 } },
+    { ...good, steps: 'many' },
+    { ...good, bytes: 'text' },
+    { ...good, curves: undefined },
+    { ...good, curves: { loss: [], right: [], scores: { a: 3 } } },
+  ];
+  const read = async (record) => start({ get: async () => record }).models.get('k');
+  assert.equal(await read(good), good);
+  assert.equal(await read({ ...good, progress: undefined }).then(({ key }) => key), 'k');
+  for (const record of wrong) assert.equal(await read(record), undefined);
+  const { models, sent } = start({ list: async () => [good, ...wrong.slice(0, 2), null] });
+  await models.list();
+  assert.deepEqual(sent.at(-1), ['storedModels', { list: [good] }]);
 });

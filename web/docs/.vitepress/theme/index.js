@@ -1,6 +1,6 @@
 // VitePress' default theme without its web fonts, with the Run button.
 
-import { withBase } from 'vitepress';
+import { useData, withBase } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
 import RunProgram from './RunProgram.vue';
@@ -13,8 +13,20 @@ const notFound = () =>
     h('p', h('a', { href: withBase('/index.html') }, 'Go to the quick start')),
   ]);
 
+/** The end of every page: the source and the licence. A page has one footer, that of VitePress. */
+const ending = {
+  setup() {
+    const { theme } = useData();
+    return () =>
+      h('nav', { class: 'page-ending', 'aria-label': 'Source and licence' }, [
+        h('a', { href: theme.value.repository }, 'Source'),
+        h('a', { href: `${theme.value.repository}/blob/main/LICENSE` }, 'MIT licence'),
+      ]);
+  },
+};
+
 export default {
   extends: DefaultTheme,
-  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': notFound }),
+  Layout: () => h(DefaultTheme.Layout, null, { 'not-found': notFound, 'doc-after': () => h(ending) }),
   enhanceApp: ({ app }) => app.component('RunProgram', RunProgram),
 };

@@ -1,0 +1,44 @@
+// Computes SHA-1 in pages without crypto.subtle. Git identifies small files by it.
+
+import { BlockHash } from './blockHash.js';
+
+const START = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);
+/** The constants that are added in the four parts of the 80 steps. */
+const K = Int32Array.of(0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6);
+
+/** @param {number} word @param {number} bits */
+const rotate = (word, bits) => (word << bits) | (word >>> (32 - bits));
+
+/** @param {number} part 0 to 3 @param {number} b @param {number} c @param {number} d */
+function mix(part, b, c, d) {
+  if (part === 0) return (b & c) | (~b & d);
+  if (part === 2) return (b & c) | (b & d) | (c & d);
+  return b ^ c ^ d;
+}
+
+export class Sha1 extends BlockHash {
+  #words = new Int32Array(80);
+
+  constructor() {
+    super(START);
+  }
+
+  /** @param {Uint8Array} bytes @param {number} begin @param {number} end */
+  compress(bytes, begin, end) {
+    const [w, s] = [this.#words, this.state];
+    for (let at = begin; at < end; at += 64) {
+      for (let i = 0, j = at; i < 16; i++, j += 4)
+        w[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];
+      for (let i = 16; i < 80; i++) w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+      let [a, b, c, d, e] = s;
+      for (let i = 0; i < 80; i++) {
+        const part = Math.floor(i / 20);
+        const next = (rotate(a, 5) + mix(part, b, c, d) + e + K[part] + w[i]) | 0;
+        [a, b, c, d, e] = [next, a, rotate(b, 30), c, d];
+      }
+      [a, b, c, d, e].forEach((word, i) => {
+        s[i] += word;
+      });
+    }
+  }
+}

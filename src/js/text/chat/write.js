@@ -1,0 +1,150 @@
+// Writes values of a chat template as texts, as str(), repr() and json.dumps() of Python.
+
+import { Fault } from './budget.js';
+import {
+  Dict,
+  Fields,
+  Float,
+  hash,
+  isFloat,
+  isKind,
+  isSequence,
+  limitDepth,
+  nameOf,
+  order,
+  Undefined,
+} from './values.js';
+
+/** @import { Budget } from './budget.js' */
+
+/** Returns the text of a value in {{ … }}. @param {Budget} budget @param {unknown} value @returns {string} */
+export function write(budget, value) {
+  if (typeof value === 'string') return budget.text(value);
+  return value instanceof Undefined ? '' : represent(budget, value);
+}
+
+/**
+ * Returns the text of a value as repr in Python.
+ * @param {Budget} budget
+ * @param {any} value
+ * @param {number} [depth]
+ * @returns {string}
+ */
+export function represent(budget, value, depth = 0) {
+  limitDepth(depth);
+  budget.items(2);
+  const inner = (/** @type {unknown} */ item) => represent(budget, item, depth + 1);
+  if (Number.isInteger(value)) return String(value);
+  if (value === null) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (isFloat(value)) return writeFloat(value.value ?? value);
+  if (typeof value === 'string') return representText(budget, value);
+  if (isKind(value, 'range')) return `range(${value.limits.join(', ')})`;
+  if (isKind(value, 'view')) return `${value.name}([${value.map(inner).join(', ')}])`;
+  if (isKind(value, 'tuple')) return `(${value.map(inner).join(', ')}${value.length === 1 ? ',' : ''})`;
+  if (isKind(value, 'lazy')) return '<generator object>';
+  if (value instanceof Undefined) return 'Undefined';
+  if (Array.isArray(value)) return `[${value.map(inner).join(', ')}]`;
+  if (value instanceof Dict)
+    return `{${value
+      .entries()
+      .map(([key, item]) => `${inner(key)}: ${inner(item)}`)
+      .join(', ')}}`;
+  if (value instanceof Fields) return representFields(value, inner);
+  return String(value);
+}
+
+/** @param {Fields} value @param {(item: unknown) => string} inner */
+const representFields = (value, inner) =>
+  value.name === 'Namespace' ? `<Namespace ${inner(new Dict(value.fields))}>` : `<${value.name}>`;
+
+/** @param {number} value */
+export function writeFloat(value) {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
+  const size = Math.abs(value);
+  if (size >= 1e16 || (size < 1e-4 && size > 0)) return twoDigits(value.toExponential());
+  const digits = Object.is(value, -0) ? '-0' : String(value);
+  return Number.isInteger(value) ? `${digits}.0` : digits;
+}
+
+/** Python writes at least two digits of an exponent. @param {string} written */
+export const twoDigits = (written) => written.replace(/e([+-])(\d)$/, 'e$10$2');
+
+const SHORT = /** @type {Record<string, string>} */ ({ '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' });
+
+/** @param {Budget} budget @param {string} value */
+function representText(budget, value) {
+  budget.spend(2 * value.length);
+  const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
+  const inside = value.replace(/[\\'"]|(?! )[\p{C}\p{Z}]/gu, (char) => {
+    if (char === '"' || char === "'") return char === quote ? `\\${char}` : char;
+    const code = /** @type {number} */ (char.codePointAt(0));
+    const [letter, digits] = code < 256 ? ['x', 2] : code < 65536 ? ['u', 4] : ['U', 8];
+    budget.items(4);
+    return SHORT[char] ?? `\\${letter}${code.toString(16).padStart(Number(digits), '0')}`;
+  });
+  return quote + inside + quote;
+}
+
+/**
+ * How JSON is written: `item` and `colon` are the separators.
+ * @typedef {{ ascii: boolean, indent: string | undefined, item: string, colon: string, sorts: boolean }} JsonStyle
+ */
+
+/**
+ * Returns JSON as json.dumps in Python.
+ * @param {Budget} budget
+ * @param {any} value
+ * @param {JsonStyle} style
+ * @param {number} [depth]
+ * @returns {string}
+ */
+export function toJson(budget, value, style, depth = 0) {
+  const { indent, item, colon, sorts } = style;
+  limitDepth(depth);
+  budget.items(1);
+  const isDict = value instanceof Dict;
+  if (!isDict && !(isSequence(value) && !isKind(value, 'range'))) return scalar(budget, value, style);
+  let entries = isDict ? value.entries() : value;
+  if (isDict && sorts) entries = [...entries].sort(([a], [b]) => order(budget, a, b));
+  const parts = entries.map((/** @type {any} */ entry) =>
+    isDict
+      ? key(budget, entry[0], style) + colon + toJson(budget, entry[1], style, depth + 1)
+      : toJson(budget, entry, style, depth + 1),
+  );
+  const [open, close] = isDict ? '{}' : '[]';
+  if (parts.length === 0) return open + close;
+  if (indent === undefined) return open + parts.join(item) + close;
+  budget.spend((parts.length + 1) * (indent.length * (depth + 1) + 1));
+  const margin = indent.repeat(depth);
+  const lines = parts.map((/** @type {string} */ part) => margin + indent + part);
+  return `${open}\n${lines.join(`${item}\n`)}\n${margin}${close}`;
+}
+
+/** @param {Budget} budget @param {unknown} value @param {JsonStyle} style */
+function key(budget, value, style) {
+  if (typeof value === 'string') return scalar(budget, value, style);
+  if (value === null || typeof hash(value) === 'number') return `"${scalar(budget, value, style)}"`;
+  throw new Fault(`${nameOf(value)} is no key of JSON`);
+}
+
+/** @param {Budget} budget @param {any} value @param {JsonStyle} style */
+function scalar(budget, value, { ascii }) {
+  if (typeof value === 'string') {
+    budget.spend(2 * value.length);
+    const written = JSON.stringify(value);
+    if (!ascii) return written;
+    return written.replace(/[^ -~]/g, (unit) => {
+      budget.items(4);
+      return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    });
+  }
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (value instanceof Float || typeof value === 'number') {
+    const written = represent(budget, value);
+    return written.replace('inf', 'Infinity').replace('nan', 'NaN');
+  }
+  throw new Fault(`${nameOf(value)} cannot be written as JSON`);
+}

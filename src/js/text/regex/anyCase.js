@@ -1,0 +1,86 @@
+// Makes the nodes of characters whose case is ignored. A character may be equal to several others, such as ß to ss, so
+// that a text of the pattern matches texts of other lengths.
+
+import { anyCaseOf, Characters, manyOf, onesFor } from './classes.js';
+
+/** @import { CharacterClass } from './classes.js' */
+/** @import { Character, Node } from './parse.js' */
+
+/** Maximum characters of a text that is equal to one character. */
+const MAX_TEXT = 3;
+/** Classes with more texts of several characters, such as those of all letters, match single characters only. */
+const MAX_OF_CLASS = 8;
+
+/** @param {number} code @returns {Character} */
+function single(code) {
+  const codes = anyCaseOf(code);
+  return codes.length > 1
+    ? { kind: 'set', set: new Characters(codes), folded: code }
+    : { kind: 'literal', code, folded: code };
+}
+
+/** @param {string} text @returns {Node} */
+const textNode = (text) => ({
+  kind: 'sequence',
+  parts: [...text].map((char) => single(Number(char.codePointAt(0)))),
+});
+
+/**
+ * Returns the node of the characters that are equal to a text of several, and of the text itself.
+ * @param {string} many
+ * @returns {Node}
+ */
+const eitherNode = (many) => ({
+  kind: 'alternatives',
+  parts: [{ kind: 'set', set: new Characters(onesFor(many)) }, textNode(many)],
+});
+
+/**
+ * Returns the node of a character.
+ * @param {number} code
+ * @param {boolean} alone true for single characters only
+ * @returns {Node}
+ */
+export function anyCaseNode(code, alone) {
+  const many = alone ? undefined : manyOf(code);
+  return many === undefined ? single(code) : eitherNode(many);
+}
+
+/** Returns the node of a class. @param {CharacterClass} set @returns {Node} */
+export function anyCaseClass(set) {
+  const many = set.many();
+  if (many.length === 0 || many.length > MAX_OF_CLASS) return { kind: 'set', set };
+  return { kind: 'alternatives', parts: [{ kind: 'set', set }, ...many.map(textNode)] };
+}
+
+/**
+ * Replaces parts of a sequence that together are equal to one character. As in Oniguruma, the first and longest text
+ * counts: sss matches ßs, but not sß.
+ * @param {readonly Node[]} parts
+ * @returns {readonly Node[]}
+ */
+export function joinAnyCase(parts) {
+  /** @type {Node[]} */
+  const joined = [];
+  for (let at = 0; at < parts.length; ) {
+    const many = manyAt(parts, at);
+    joined.push(many === undefined ? parts[at] : eitherNode(many));
+    at += many === undefined ? 1 : [...many].length;
+  }
+  return joined;
+}
+
+/** @param {readonly Node[]} parts @param {number} at */
+function manyAt(parts, at) {
+  let [text, found] = ['', /** @type {string | undefined} */ (undefined)];
+  for (let i = at; i < Math.min(at + MAX_TEXT, parts.length); i++) {
+    const code = /** @type {Character} */ (parts[i]).folded;
+    if (code === undefined) break;
+    text += lower(code);
+    if (onesFor(text).length > 0) found = text;
+  }
+  return found;
+}
+
+/** Returns the lower case in which texts of several characters are known. @param {number} code */
+const lower = (code) => String.fromCodePoint(code).toUpperCase().toLowerCase();
