@@ -1,7 +1,9 @@
-// Measures how much of the next token's probability a model keeps if only the strongest edges of its graph are active.
-// All other edges carry their mean over passages, as in the circuit view of the page.
+// Counts the edges of a model's graph that keep most of the next token's probability. All other edges carry their mean
+// over passages, as in the circuit view of the page.
 
 import { meanContributions } from 'headlight-attention/analysis';
+import { neededLines } from '../../../web/features/circuit/neededLines.js';
+import { MAX_LINES } from '../../../web/features/circuit/settings.js';
 import { cutScores } from '../../js/analysis/cutScores.js';
 import { sharesOf } from '../../js/analysis/edgeScores.js';
 import { edgesOf } from '../../js/analysis/edges.js';
@@ -11,19 +13,18 @@ import { offOf, runActive } from '../../js/analysis/runEdges.js';
 
 const CALLER = 'circuitLines';
 /** Number of gradients of the estimate, and number of edges that are measured one by one. */
-const [GRADIENTS, MEASURED] = [5, 64];
+const [GRADIENTS, MEASURED] = [5, MAX_LINES];
 
 /**
- * Returns the share of the probability of a token that is kept with 1, 2, … `most` edges; 1 is the share with all edges
- * and 0 the share with none.
+ * Returns the number of edges that together keep nine tenths of the probability of a token. 0 if the measured edges keep
+ * less.
  * @param {any} model
  * @param {number[]} ids of the text
  * @param {number} guess id of the token that follows
  * @param {readonly number[][]} passages ids of the texts over which the means are computed
- * @param {number} most
- * @returns {Promise<number[]>}
+ * @returns {Promise<number>}
  */
-export async function keptShares(model, ids, guess, passages, most) {
+export async function countNeededLines(model, ids, guess, passages) {
   const edges = edgesOf(CALLER, model);
   const { sources, targets, before } = edges;
   const input = { ids };
@@ -46,9 +47,10 @@ export async function keptShares(model, ids, guess, passages, most) {
     })
     .sort((a, b) => a.left - b.left);
   const [none, whole] = [keep(new Uint8Array(size)), measured(model.forward(input, {}), read)];
-  const active = new Uint8Array(size);
-  return costs.slice(0, most).map(({ line }) => {
-    active[line] = 1;
+  const needed = await neededLines(costs, async (lines) => {
+    const active = new Uint8Array(size);
+    for (const { line } of lines) active[line] = 1;
     return (keep(active) - none) / (whole - none);
   });
+  return needed.length;
 }

@@ -6,10 +6,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from 'headlight-attention';
-import { MAX_LINES } from '../../../web/features/circuit/settings.js';
+import { USUAL_SHARE } from '../../../web/features/circuit/neededLines.js';
 import { OPENING } from '../../../web/store/state.js';
 import { uniformSource } from '../../js/ops/random.js';
-import { keptShares } from './circuitLines.js';
+import { countNeededLines } from './circuitLines.js';
 import { copies, cutKey, likeliest, probabilities, REPEATED, splitWords, weightOf, writeOn } from './copying.js';
 import { headCosts } from './headCosts.js';
 import { mainHeads } from './nameHeads.js';
@@ -32,8 +32,8 @@ const DRAWN = 300;
 const MIN_COPIED = 0.9;
 /** Tokens that are written with a temperature, the temperature, and the number of beginnings that may loop. */
 const [SAMPLED, TEMPERATURE, MAX_LOOPS] = [40, 0.8, 2];
-/** Maximum number of edges that must keep KEPT of the guess, and the passages over which cut edges are averaged. */
-const [LINES, KEPT, AVERAGED, AVERAGED_LENGTH] = [12, 0.9, 32, 64];
+/** Maximum number of edges that must keep USUAL_SHARE of the guess, and the passages over which cut edges are averaged. */
+const [LINES, AVERAGED, AVERAGED_LENGTH] = [12, 32, 64];
 /** Minimum cost of the induction head in bits per token where something repeats, and the maximum gain without it. */
 const [MIN_COST, MAX_GAIN] = [0.1, 0.01];
 
@@ -169,15 +169,14 @@ async function passageRows(hl, model) {
   );
   const ids = [...model.tokenizer.encode(OPENING).ids];
   const averaged = passages.slice(0, AVERAGED).map((list) => list.slice(0, AVERAGED_LENGTH));
-  const shares = await keptShares(model, ids, ids[copies(hl, model, ids, 1).from], averaged, MAX_LINES);
-  const lines = shares.findIndex((share) => share >= KEPT) + 1;
+  const lines = await countNeededLines(model, ids, ids[copies(hl, model, ids, 1).from], averaged);
   const name = `layer ${induction.layer}, head ${induction.head}`;
   const bits = (/** @type {number} */ cost) => `${cost.toFixed(3)} bits per token`;
   return [
     [`cost of ${name}, repeated tokens`, `≥ ${MIN_COST}`, bits(repeated), repeated >= MIN_COST],
     ['… all tokens', `≥ −${MAX_GAIN}`, bits(all), all >= -MAX_GAIN],
     ['… rows that follow its rule', `≥ −${MAX_GAIN}`, bits(holding), holding >= -MAX_GAIN],
-    [`edges that keep ${percent(KEPT)} of the guess`, `≤ ${LINES}`, `${lines}`, lines > 0 && lines <= LINES],
+    [`edges that keep ${percent(USUAL_SHARE)} of the guess`, `≤ ${LINES}`, `${lines}`, lines > 0 && lines <= LINES],
   ];
 }
 

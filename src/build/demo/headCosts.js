@@ -1,9 +1,9 @@
 // Measures how many bits per token the prediction loses when one head is switched off, over passages of text.
 
-import { follows } from '../../../web/worker/atlas/headCost.js';
+import { predicts } from '../../js/analysis/roleRules.js';
 
 /** @typedef {{ layer: number, head: number }} Head */
-/** @typedef {import('../../../web/store/atlasProtocol.js').AtlasRole} AtlasRole */
+/** @typedef {import('../../js/analysis/roleRules.js').HeadRole} HeadRole */
 
 /** Returns the surprise in bits at each token except token 0. @param {any} hl @param {any} model @param {number[]} ids */
 const surprises = (hl, model, ids, /** @type {any[]} */ edit = []) =>
@@ -41,7 +41,7 @@ const strongestKeys = (hl, model, ids, { layer, head }) =>
  * @param {any} model
  * @param {readonly number[][]} passages
  * @param {Head} place
- * @param {AtlasRole} role
+ * @param {HeadRole} role
  */
 export function headCosts(hl, model, passages, place, role) {
   const sums = { all: [0, 0], repeated: [0, 0], holding: [0, 0] };
@@ -58,7 +58,7 @@ export function headCosts(hl, model, passages, place, role) {
       const cost = after[t] - bits;
       add(sums.all, cost);
       if (ids.indexOf(ids[t]) < t) add(sums.repeated, cost);
-      if (follows(role, Int32Array.from(ids), t, keys[t])) add(sums.holding, cost);
+      if (predicts(role, ids, t, keys[t])) add(sums.holding, cost);
     });
   }
   const [all, repeated, holding] = Object.values(sums).map(([sum, count]) => sum / count);
