@@ -21,6 +21,8 @@ export interface CircuitPart {
   begun?: CircuitBegun;
   work?: CircuitWork;
   lines?: MeasuredLine[];
+  /** Names of edges that together keep most of the prediction. */
+  needed?: string[];
   points?: CurvePoint[];
   cuts?: CircuitCuts | null;
 }
@@ -62,7 +64,7 @@ export interface CircuitBegun {
 
 /** left: estimated seconds until the stage ends; null if there is no estimate yet. */
 export interface CircuitWork {
-  stage: 'corpus' | 'order' | 'lines' | 'curve' | 'done';
+  stage: 'corpus' | 'order' | 'lines' | 'needed' | 'curve' | 'done';
   done: number;
   total: number;
   left: number | null;
@@ -76,7 +78,7 @@ export interface MeasuredLine extends CircuitValue {
   terms: number[];
 }
 
-/** kept: the share of the value that remains with only the `count` strongest edges, or with `count` random edges. */
+/** kept: the share of the value that remains with only the first `count` edges, or with `count` random edges. */
 export interface CurvePoint extends CircuitValue {
   count: number;
   random: boolean;

@@ -15,14 +15,14 @@ export const REPEATED = [
   'In Nantucket, the first mate stood on deck alone. At sea, the first',
   'In port the second mate looked for his friend. At sea the second',
   'There lay our little island in deep water, and our little',
-  'And his whole body lay under water, while his whole',
-  'There stood a famous carpenter with one leg, and a famous',
-  'There was a noble ship called Pequod, and it was a noble',
-  'What dark thought made him speak so? What dark',
-  'He made a quick turn towards us, and then a quick',
-  'There a complete stranger told us so, and a complete',
-  'But that wondrous light went out again, and that wondrous',
-  'There was a sudden cry from aloft, and then a sudden',
+  'There stood a strange carpenter with one leg, and a strange',
+  'And his whole body lay in deep water, and his whole',
+  'In Nantucket, the good harpooneer thought of his home. At sea, the good',
+  'In the cabin, the good man thought of his home, and on deck, the good',
+  'In port the little cook looked for his ship. At sea the little',
+  'In the morning, the other cook stood on deck alone, in the night, the other',
+  'In fair weather the little harpooneer looked at his ship, and in the storm the little',
+  'In his cabin the wild captain looked at his watch, and in his dream the wild',
 ];
 
 /**

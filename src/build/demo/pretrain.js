@@ -1,8 +1,8 @@
 // Trains a small language model on Moby-Dick: a vocabulary, a trigram model as baseline, then the transformer.
-//   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE]
+//   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE --stage N]
 // Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from FILE skips the
-// first three stages and begins with the weights in FILE. The state of the training is stored in dist/whale, with the
-// results of two stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// stages before stage N (default: 4) and begins with the weights in FILE. The state of the training is stored in
+// dist/whale, with the results of seven stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,6 +47,31 @@ const SETTINGS = {
 const INDUCTION = [[4, 2]];
 const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]));
 
+/** The steps of the ninth and tenth stages in which only the heads and the feed-forward that copy are surely on. */
+const LESIONS = {
+  ...{ share: 0.3, all: 0.3, kept: [[0, 2], [3, 3], ...INDUCTION], keptMlps: [0] },
+  windows: { repeats: 0, drills: 0.4, echoes: 0.6, stutters: 0, refrains: 0, noise: 0 },
+};
+
+/** The last two stages, in which two heads of layer 0 are mostly off, so that copying does not depend on them. */
+const FEW_PARTS = {
+  ...{ batch: 8, warmUp: 20, repeats: 0.035, drills: 0.04, echoes: 0.12, stutters: 0.05, refrains: 0.5, noise: 0.02 },
+  ...{ average: 0.97, vague: { heads: [...OTHERS, ...INDUCTION], scale: 1 } },
+  lesions: {
+    ...{
+      ...LESIONS,
+      share: 0.35,
+      all: 0.4,
+      often: [
+        [0, 1],
+        [0, 3],
+      ],
+      rest: 0.8,
+    },
+    windows: { ...LESIONS.windows, drills: 0.16, echoes: 0.24, refrains: 0.6 },
+  },
+};
+
 /**
  * The settings of each stage, as differences from the first. From the text alone the model learns previous-token heads,
  * in layer 3, but hardly an induction head. So the second stage repeats passages until an induction head has formed,
@@ -57,6 +82,11 @@ const OTHERS = [2, 3].flatMap((layer) => [0, 1, 2].map((head) => [layer, head]))
  * trains on the text again. Without vague heads, four heads of layers 2 and 3 would become previous-token heads, and
  * removing one of them alone would not matter. After the seventh stage the induction head finds only nearby tokens, so
  * the eighth stage repeats passages at all distances.
+ *
+ * After the eighth stage the model copies too readily: it predicts the book better without the induction head. So the
+ * next two stages train mostly on the text, with this head's query and key weights fixed. Short texts that repeat
+ * themselves preserve the copying in short texts. In some steps random parts are off, so that fewer parts suffice for
+ * it. The eleventh stage has more of the short texts, and the last two need fewer parts again.
  */
 const STAGES = [
   {},
@@ -82,6 +112,30 @@ const STAGES = [
     ...{ steps: 300, batch: 8, rate: 0.001, warmUp: 10, repeats: 0.1, drills: 0.1, echoes: 0.5, stutters: 0.1 },
     ...{ noise: 0.02, average: 0.97, vague: { heads: OTHERS, scale: 1 } },
   },
+  {
+    ...{ steps: 1500, batch: 8, rate: 0.001, warmUp: 20, repeats: 0.05, drills: 0.1, echoes: 0.12, stutters: 0.08 },
+    ...{ refrains: 0.3, noise: 0.02, average: 0.97, sharper: { heads: INDUCTION, scale: 2.5 } },
+    ...{ vague: { heads: [...OTHERS, ...INDUCTION], scale: 1 }, lesions: LESIONS },
+  },
+  {
+    ...{ steps: 1500, batch: 8, rate: 0.001, warmUp: 20, repeats: 0.05, drills: 0.08, echoes: 0.1, stutters: 0.08 },
+    ...{ refrains: 0.42, noise: 0.02, average: 0.97, vague: { heads: [...OTHERS, ...INDUCTION], scale: 1 } },
+    lesions: {
+      ...LESIONS,
+      often: [
+        [0, 1],
+        [0, 3],
+      ],
+      rest: 0.5,
+    },
+  },
+  {
+    ...{ steps: 1800, batch: 8, rate: 0.001, warmUp: 20, repeats: 0.03, drills: 0.05, echoes: 0.08, stutters: 0.05 },
+    ...{ refrains: 0.6, noise: 0.02, average: 0.97, louder: { heads: INDUCTION, scale: 1.3 } },
+    ...{ vague: { heads: [...OTHERS, ...INDUCTION], scale: 1 }, lesions: { ...LESIONS, share: 0 } },
+  },
+  { ...FEW_PARTS, steps: 1000, rate: 0.0008, sharper: { heads: INDUCTION, scale: 2.5 } },
+  { ...FEW_PARTS, steps: 900, rate: 0.0007 },
 ];
 
 /**
@@ -95,6 +149,20 @@ const FACTORS = new Map([
   [7, [1.6, 1]],
 ]);
 
+/** The weight of the last stage in the final weights. The rest is the weight of the stage before it. */
+const LAST = 0.45;
+/**
+ * Returns the weighted mean of two states, which has a lower loss than both.
+ * @param {Before['model']} a @param {Before['model']} b @param {number} share the weight of b
+ */
+const mixed = (a, b, share) =>
+  Object.fromEntries(
+    Object.entries(a).map(([name, { data, shape }]) => [
+      name,
+      { shape, data: data.map((x, i) => (1 - share) * x + share * b[name].data[i]) },
+    ]),
+  );
+
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: 'Infinity' },
@@ -103,6 +171,7 @@ const { values } = parseArgs({
     threads: { type: 'string', default: 'auto' },
     vocabulary: { type: 'boolean' },
     from: { type: 'string' },
+    stage: { type: 'string' },
   },
 });
 const first = { ...SETTINGS, steps: Number(values.steps), seed: Number(values.seed) };
@@ -171,7 +240,7 @@ const scaleInduction = (model, stage) => {
   makeSharper(model, INDUCTION, sharper);
 };
 /** The stages that begin with the int8 weights of the previous stage, without the state of its optimizer. */
-const AGAIN = [3, 7];
+const AGAIN = [3, 7, 8, 9, 10, 11, 12];
 const stored = (/** @type {number} */ stage) => join(folder, `whale.${stage}.safetensors`);
 /** Reads the weights of a file. @param {string} file @returns {Before} */
 const readWeights = (file) => {
@@ -181,7 +250,8 @@ const readWeights = (file) => {
 };
 const isSaved = (/** @type {Settings} */ settings) => readSaved(folder, settings) !== null;
 const saved = stages.findIndex(isSaved);
-let at = saved >= 0 ? saved : values.from ? AGAIN[0] : 0;
+const firstStage = values.stage ? Number(values.stage) - 1 : AGAIN[0];
+let at = saved >= 0 ? saved : values.from ? firstStage : 0;
 let trained = runStage(at, values.from ? readWeights(values.from) : null);
 while (trained.step === stages[at].steps && at < last) {
   const { model, after } = trained;
@@ -194,7 +264,10 @@ while (trained.step === stages[at].steps && at < last) {
 }
 const { model, step, after } = trained;
 const isComplete = at === last && step === stages[at].steps;
-if (isComplete) scaleInduction(model, at);
+if (isComplete) {
+  scaleInduction(model, at);
+  model.loadStateDict(mixed(readWeights(stored(at)).model, model.stateDict(), LAST));
+}
 const judged = judge(model, texts.heldOut, { window: WINDOW, start });
 report(`transformer after step ${step} of stage ${at + 1}`, judged);
 const shrunk = shrink(model, after.seconds, judged.loss);

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { cosineSchedule } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../js/ops/random.js';
-import { makeLouder, makeVague } from './changeHeads.js';
+import { makeLouder, makeSharper, makeVague } from './changeHeads.js';
+import { cutRandomParts } from './lesions.js';
 import { windows } from './windows.js';
 
 /** @import { Hl } from '../../../web/store/types.js' */
@@ -28,6 +29,9 @@ import { windows } from './windows.js';
  * @property {number} noise
  * @property {{ heads: number[][], scale: number }} [vague] see makeVague
  * @property {{ heads: number[][], scale: number }} [louder] see makeLouder
+ * @property {{ heads: number[][], scale: number }} [sharper] see makeSharper
+ * @property {number} [refrains]
+ * @property {import('./lesions.js').LesionOptions} [lesions] steps in which parts of the model are off
  * @property {number} average decay of the running mean of the weights per step
  * @property {number} seed
  */
@@ -180,6 +184,7 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
     if (begin.optimizer) optimizer.loadStateDict(begin.optimizer);
   }
   if (settings.louder && !saved) makeLouder(model, settings.louder.heads, settings.louder.scale);
+  if (settings.sharper && !saved) makeSharper(model, settings.sharper.heads, settings.sharper.scale);
   const restore = makeVague(model, settings.vague?.heads ?? [], saved ? 1 : (settings.vague?.scale ?? 1));
   const average = new Average(model, keep, saved?.average ?? null);
   const rateAt = cosineSchedule({ lr: rate, steps, warmup: warmUp, floor: rate / 20 });
@@ -205,10 +210,14 @@ export function train(hl, texts, settings, { folder, isEnough, say }, before = n
   while (step < steps && !isEnough(step)) {
     // The random numbers depend on the step only, so that a continued training equals an uninterrupted one.
     const random = uniformSource(seed * 2 ** 20 + step);
-    const { labels, targets } = windows(texts, settings, random);
+    const { lesions } = settings;
+    const isLesion = lesions !== undefined && random() < lesions.share;
+    const { labels, targets } = windows(texts, { ...settings, ...(isLesion && lesions.windows) }, random);
+    const restoreParts = lesions && cutRandomParts(model, lesions, isLesion, random);
     optimizer.lr = rateAt(step);
     model.zeroGrad();
     const { loss } = model.learn({ data: labels, shape: [batch, window] }, { data: targets, shape: [batch, window] });
+    restoreParts?.();
     if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss} at step ${step}`);
     hl.clipGradients([model], MAX_GRADIENT_NORM);
     optimizer.step();

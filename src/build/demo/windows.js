@@ -2,6 +2,7 @@
 // as at its previous occurrence, which trains induction heads. A text of this size has too few natural repetitions.
 
 import { fillWindow } from './echoes.js';
+import { fillRefrain } from './refrains.js';
 
 /** @import { Random } from '../../../web/store/types.js' */
 
@@ -22,6 +23,7 @@ import { fillWindow } from './echoes.js';
  * @property {number} [drills] fraction of the windows in which random tokens occur twice
  * @property {number} [echoes] fraction of the windows in which passages of whole words occur twice
  * @property {number} [stutters] fraction of the windows in which phrases occur several times in a row
+ * @property {number} [refrains] fraction of the windows that are replaced by windows of fillRefrain
  * @property {number} noise fraction of the input tokens (not of the targets) that are replaced by random tokens, which
  * delays overfitting to a small text
  */
@@ -53,10 +55,15 @@ function passage(tokens, random) {
  * @param {WindowOptions} options
  * @param {Random} random
  */
-export function windows(texts, { batch, window, repeats, drills = 0, echoes = 0, stutters = 0, noise }, random) {
+export function windows(texts, options, random) {
+  const { batch, window, repeats, drills = 0, echoes = 0, stutters = 0, refrains = 0, noise } = options;
   const { train } = texts;
   const labels = new Int32Array(batch * window);
   const targets = new Int32Array(batch * window);
+  const rowsOf = (/** @type {number} */ b) => {
+    const [from, to] = [b * window, (b + 1) * window];
+    return { labels: labels.subarray(from, to), targets: targets.subarray(from, to) };
+  };
   for (let b = 0; b < batch; b++) {
     const row = b * window;
     const part = random();
@@ -71,8 +78,7 @@ export function windows(texts, { batch, window, repeats, drills = 0, echoes = 0,
     } else if (part < repeats + drills + echoes + stutters) {
       const rest = part - repeats;
       const kind = rest < drills ? 'drills' : rest < drills + echoes ? 'echoes' : 'stutters';
-      const rows = { labels: labels.subarray(row, row + window), targets: targets.subarray(row, row + window) };
-      fillWindow(kind, texts, rows, random);
+      fillWindow(kind, texts, rowsOf(b), random);
     } else {
       const at = below(random, train.length - window);
       labels.set(train.subarray(at, at + window), row);
@@ -80,5 +86,6 @@ export function windows(texts, { batch, window, repeats, drills = 0, echoes = 0,
       targets.set(train.subarray(at + 1, at + 1 + window), row);
     }
   }
+  for (let b = 0; b < batch; b++) if (refrains > 0 && random() < refrains) fillRefrain(texts, rowsOf(b), random);
   return { labels, targets };
 }

@@ -33,6 +33,8 @@ export const texts = {
     word,
     `’s ${percent}. Each was measured with only that line cut; they need not add up.`,
   ],
+  needed: (/** @type {number} */ n) =>
+    `Of the strongest lines, those that 90% does not need were left out one by one. The ${n} that remain come first.`,
   words: 'embedding',
   mlp: (/** @type {number} */ l) => `feed-forward ${l}`,
   // The name of a part with a second token at which a large share of its attribution is.
@@ -75,6 +77,7 @@ export const texts = {
     corpus: (n, all) => `reading passage ${n} of ${all}`,
     order: (n, all) => `ordering the lines, ${n} of ${all}`,
     lines: (n, all) => `line ${n} of ${all}`,
+    needed: (n) => `leaving lines out, run ${n}`,
     curve: (n, all) => `curve, ${n} of ${all}`,
     done: () => '',
   }),

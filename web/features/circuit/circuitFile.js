@@ -3,7 +3,7 @@
 import { shortest } from '../../ui/oklab.js';
 import { field } from '../export/csv.js';
 import { nodeName } from './circuitState.js';
-import { byLoss, costOf, curveOf } from './shownLines.js';
+import { costOf, curveOf, inOrder } from './shownLines.js';
 
 /** @import { Circuit } from './shownLines.js' */
 /** @import { Texts } from './circuitState.js' */
@@ -11,14 +11,14 @@ import { byLoss, costOf, curveOf } from './shownLines.js';
 const number = (/** @type {number | undefined} */ x) => (x === undefined ? '' : shortest(Math.fround(x)));
 
 /**
- * Returns a row for the whole model, then a row for each edge that was cut alone, the largest loss first. A row has
- * both nodes of the edge, the measure and the probability of each answer without the edge, the percentage points that
+ * Returns a row for the whole model, then a row for each edge that was cut alone, in the order in which they are kept.
+ * A row has both nodes of the edge, the measure and the probability of each answer without the edge, the percentage points that
  * the cut costs, and, if it was measured, the share of the prediction that remains if the edges of all later rows are
  * cut.
  * @param {Circuit} circuit @param {Texts} own
  */
 export function circuitCsv(circuit, own) {
-  const { begun, lines } = circuit;
+  const { begun } = circuit;
   const kept = new Map(curveOf(circuit).map(({ count, kept }) => [count, kept]));
   const titles = [
     'rank',
@@ -32,7 +32,7 @@ export function circuitCsv(circuit, own) {
   ];
   const figures = (/** @type {{ value: number, both: number[] }} */ { value, both }) =>
     [value, ...both.slice(0, begun.answers.length)].map(number);
-  const rows = byLoss(lines).map((line, i) => [
+  const rows = inOrder(circuit).map((line, i) => [
     ...[i + 1, line.name, ...[line.from, line.to].map((node) => field(nodeName(own, node))), ...figures(line)],
     ...[number(costOf(line.both, begun.whole.both)), number(kept.get(i + 1))],
   ]);

@@ -41,6 +41,7 @@ export function CircuitPanel() {
         {points[0]}
         <i lang="en">{points[1]}</i>
         {points[2]}
+        {circuit.needed.length > 0 && ` ${own.needed(circuit.needed.length)}`}
       </p>
       {work.stage === 'done' && (
         <p>

@@ -2,7 +2,7 @@
 
 import { runOf } from '../../store/runInput.js';
 import { isOpen } from '../train/settings.js';
-import { byLoss } from './shownLines.js';
+import { inOrder } from './shownLines.js';
 
 /** @import { ReadonlySignal } from '@preact/signals' */
 /** @import { CircuitPart } from '../../store/circuitProtocol.js' */
@@ -41,28 +41,29 @@ export function createMeasurement({ requests, state, shown, show, point }) {
   /** Requests the run with cuts, both when the circuit begins and when all edges of the circuit have been measured. */
   function measureCuts() {
     const now = state.peek();
-    const { begun, lines, work } = shown.peek() ?? {};
+    const circuit = shown.peek();
     const cut = now.circuit?.cut ?? [];
-    if (!begun || begun.problem) return;
-    const key = cut.length > 0 ? JSON.stringify([cut, work?.stage === 'done']) : '';
+    if (!circuit || circuit.begun.problem) return;
+    const key = cut.length > 0 ? JSON.stringify([cut, circuit.work.stage === 'done']) : '';
     if (key === askedCut) return;
     askedCut = key;
-    if (key) requests.send({ verb: 'circuitCut', state: now, lines: byLoss(lines ?? []).map(({ name }) => name) });
+    if (key) requests.send({ verb: 'circuitCut', state: now, lines: inOrder(circuit).map(({ name }) => name) });
     else {
       requests.cancel('circuitCut');
       receive({ cuts: null });
     }
   }
   /** @param {CircuitPart} part */
-  function receive({ begun, work, lines, points, cuts }) {
+  function receive({ begun, work, lines, needed, points, cuts }) {
     const old = shown.peek();
     if (begun) {
       const started = /** @type {const} */ ({ stage: 'order', done: 0, total: 1, left: null });
-      show({ begun, work: started, lines: [], points: [], cuts: null });
+      show({ begun, work: started, lines: [], needed: [], points: [], cuts: null });
     } else if (old)
       show({
         ...old,
         ...(work && { work }),
+        ...(needed && { needed }),
         lines: [...old.lines, ...(lines ?? [])],
         points: [...old.points, ...(points ?? [])],
         ...(cuts !== undefined && { cuts }),

@@ -1,40 +1,45 @@
 // Selects the edges of a circuit that are shown: their number, the edges themselves, and the cost of cutting each.
 
+import { USUAL_SHARE } from './neededLines.js';
 import { MAX_LINES } from './settings.js';
 
 /** @import { CircuitBegun, CircuitCuts, CircuitWork } from '../../store/circuitProtocol.js' */
 /** @import { CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
 /**
- * The results of a circuit that have been measured so far. cuts: the run in which the edges that the page's state lists
- * are cut.
- * @typedef {{ begun: CircuitBegun, work: CircuitWork, lines: MeasuredLine[], points: CurvePoint[],
+ * The results of a circuit that have been measured so far. needed: names of edges that together keep most of the
+ * prediction. cuts: the run in which the edges that the page's state lists are cut.
+ * @typedef {{ begun: CircuitBegun, work: CircuitWork, lines: MeasuredLine[], needed: string[], points: CurvePoint[],
  *   cuts: CircuitCuts | null }} Circuit
  */
 
-/**
- * The default number of edges keeps at least USUAL_SHARE of the prediction, if possible. If no measured number of edges
- * keeps MIN_SHARE of it, the model has no small circuit.
- */
-const [USUAL_SHARE, MIN_SHARE] = [0.9, 0.2];
+/** If no measured number of edges keeps this share of the prediction, the model has no small circuit. */
+const MIN_SHARE = 0.2;
 /** Number of edges that are kept before the curve is known. */
 const AT_FIRST = 12;
 /** Number of edges that are drawn unless the visitor has chosen how many are kept. */
 export const FEW = 6;
 
 /**
- * Returns the edges in the order in which they are kept, with the edge whose cut causes the largest loss first.
- * @param {readonly MeasuredLine[]} lines
+ * Returns the edges in the order in which they are kept: those that are needed, then the others, and in both groups
+ * the edge whose cut causes the largest loss first.
+ * @param {Pick<Circuit, 'lines' | 'needed'>} circuit
  */
-export const byLoss = (lines) => [...lines].sort((a, b) => a.value - b.value);
+export function inOrder({ lines, needed }) {
+  const isOther = (/** @type {MeasuredLine} */ { name }) => Number(!needed.includes(name));
+  return [...lines].sort((a, b) => isOther(a) - isOther(b) || a.value - b.value);
+}
 
 /**
- * Returns the points of the curve, by number of edges. At each point only the strongest edges are kept.
+ * Returns the points of the curve, by number of edges. At each point only the first edges in order are kept.
  * @param {Circuit} circuit @param {boolean} [random] true for the curve that keeps random edges instead
  */
 export const curveOf = ({ points }, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
-/** Returns the default number of edges that are kept. @param {Circuit} circuit */
+/**
+ * Returns the default number of edges that are kept, which keeps at least USUAL_SHARE of the prediction if possible.
+ * @param {Circuit} circuit
+ */
 export function usualCount(circuit) {
   const curve = curveOf(circuit);
   if (curve.length === 0) return Math.min(AT_FIRST, circuit.lines.length);
@@ -59,14 +64,14 @@ export function isTooLarge(circuit) {
 export const costOf = (/** @type {number[]} */ both, /** @type {number[]} */ whole) => 100 * (both[0] - whole[0]);
 
 /**
- * Returns the strongest edges, the strongest first. was: the cost of an edge before edges were cut, null if no edge is
+ * Returns the edges that are kept, the strongest first. was: the cost of an edge before edges were cut, null if no edge is
  * cut.
  * @param {Circuit} circuit
  * @param {number} count
  * @returns {ShownLine[]}
  */
-export function shownLines({ lines, begun, cuts }, count) {
-  return byLoss(lines)
+export function shownLines({ lines, needed, begun, cuts }, count) {
+  return inOrder({ lines, needed })
     .slice(0, count)
     .map((line) => {
       const before = costOf(line.both, begun.whole.both);

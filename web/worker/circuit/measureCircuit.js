@@ -3,11 +3,12 @@
 
 import { cutScores } from '../../../src/js/analysis/cutScores.js';
 import { sharesOf } from '../../../src/js/analysis/edgeScores.js';
+import { neededLines } from '../../features/circuit/neededLines.js';
 import { MAX_LINES } from '../../features/circuit/settings.js';
-import { byLoss } from '../../features/circuit/shownLines.js';
+import { inOrder } from '../../features/circuit/shownLines.js';
 import { CALLER, CANCELLED, endsOf, runLines } from './experiment.js';
 
-/** @import { CircuitWork, CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
+/** @import { CircuitValue, CircuitWork, CurvePoint, MeasuredLine } from '../../store/circuitProtocol.js' */
 /** @import { Reply } from '../types.js' */
 /** @import { Experiment } from './experiment.js' */
 
@@ -23,11 +24,12 @@ const MIN_DIFFERENCE = 1e-3;
  * @typedef {object} Progress
  * @property {{ name: string, line: number, terms: number[] }[]} order edges to measure, the largest estimate first
  * @property {MeasuredLine[]} lines
+ * @property {string[] | null} needed names of edges that together keep most of the prediction
  * @property {CurvePoint[]} points
  * @property {number | null} empty the value with all edges cut
  */
 /** @returns {Progress} */
-export const startProgress = () => ({ order: [], lines: [], points: [], empty: null });
+export const startProgress = () => ({ order: [], lines: [], needed: null, points: [], empty: null });
 
 /** Returns numbers of edges for the curve. Powers of two are measured before the others. @param {number} most */
 function countsUpTo(most) {
@@ -54,7 +56,11 @@ export async function measureCircuit(experiment, progress, reply) {
     outbox.stage('order', 0, STEPS);
     if (progress.order.length === 0) progress.order = await orderOf(experiment, outbox, step);
     await measureLines(experiment, progress, outbox, step);
-    await measureCurve(experiment, progress, outbox, step);
+    const keep = await keeper(experiment, progress, step);
+    if (keep) {
+      await measureNeeded(experiment, progress, outbox, keep);
+      await measureCurve(experiment, progress, outbox, keep);
+    } else outbox.send('circuit', { begun: { ...experiment.begun, problem: 'close' } });
     outbox.stage('done', 1, 1);
   } catch (error) {
     if (error !== CANCELLED) throw error;
@@ -101,34 +107,62 @@ async function measureLines(experiment, progress, outbox, step) {
 }
 
 /**
+ * Measures the value without any edge. Returns a function that measures the value with only some edges, and its share of
+ * the value with all edges; null if both values are too close for a share.
  * @param {Experiment} experiment
  * @param {Progress} progress
- * @param {Outbox} outbox
  * @param {() => Promise<void>} step
  */
-async function measureCurve(experiment, progress, outbox, step) {
+async function keeper(experiment, progress, step) {
   const { graph, begun } = experiment;
-  const strongest = byLoss(progress.lines).map(({ name }) => Number(graph.names.get(name)));
-  const { doublings, others } = countsUpTo(strongest.length);
-  const mixed = shuffled([...graph.names.values()]);
-  const keep = (/** @type {number[]} */ lines) => {
+  const keep = (/** @type {readonly number[]} */ lines) => {
     const active = new Uint8Array(graph.size);
     for (const line of lines) active[line] = 1;
     return runLines(experiment, active);
   };
   await step();
-  progress.empty ??= keep([]).value;
-  const { empty, points } = progress;
+  const empty = (progress.empty ??= keep([]).value);
   const way = begun.whole.value - empty;
-  if (Math.abs(way) < MIN_DIFFERENCE) return outbox.send('circuit', { begun: { ...begun, problem: 'close' } });
+  if (Math.abs(way) < MIN_DIFFERENCE) return null;
+  return async (/** @type {readonly number[]} */ lines) => {
+    await step();
+    const found = keep(lines);
+    return { kept: (found.value - empty) / way, ...found };
+  };
+}
+/** @typedef {(lines: readonly number[]) => Promise<CircuitValue & { kept: number }>} Keep */
+
+/**
+ * Selects the edges that are needed.
+ * @param {Experiment} experiment
+ * @param {Progress} progress
+ * @param {Outbox} outbox
+ * @param {Keep} keep
+ */
+async function measureNeeded({ graph }, progress, outbox, keep) {
+  const { lines } = progress;
+  let done = 0;
+  progress.needed ??= (
+    await neededLines(inOrder({ lines, needed: [] }), async (some) => {
+      const { kept } = await keep(some.map(({ name }) => Number(graph.names.get(name))));
+      outbox.stage('needed', ++done, Math.max(lines.length, done));
+      return kept;
+    })
+  ).map(({ name }) => name);
+  outbox.needed(progress.needed);
+}
+
+/** @param {Experiment} experiment @param {Progress} progress @param {Outbox} outbox @param {Keep} keep */
+async function measureCurve({ graph }, { lines, needed, points }, outbox, keep) {
+  const ordered = inOrder({ lines, needed: needed ?? [] }).map(({ name }) => Number(graph.names.get(name)));
+  const { doublings, others } = countsUpTo(ordered.length);
+  const mixed = shuffled([...graph.names.values()]);
   const wanted = [...doublings, ...others].flatMap((count) => [
     { count, random: false },
     ...(doublings.includes(count) ? [{ count, random: true }] : []),
   ]);
   for (const { count, random } of wanted.slice(points.length)) {
-    await step();
-    const found = keep((random ? mixed : strongest).slice(0, count));
-    points.push({ count, random, kept: (found.value - empty) / way, ...found });
+    points.push({ count, random, ...(await keep((random ? mixed : ordered).slice(0, count))) });
     outbox.stage('curve', points.length, wanted.length);
   }
 }
@@ -160,6 +194,8 @@ function createOutbox(reply, progress) {
   return {
     flush,
     send: reply.send,
+    /** @param {string[]} needed */
+    needed: (needed) => reply.send('circuit', { needed }),
     /** @param {CircuitWork['stage']} stage @param {number} done @param {number} total */
     stage(stage, done, total) {
       if (stage !== work.stage) [stageBegun, first] = [performance.now(), done - 1];

@@ -5,7 +5,8 @@
 const PHRASE = 3;
 
 /**
- * Returns the tokens that would repeat a phrase if they were added to a text.
+ * Returns the tokens that would repeat a phrase if they were added to a text, and the last token if it would stand
+ * three times in a row.
  * @param {readonly number[]} ids of the text
  * @returns {number[]}
  */
@@ -13,5 +14,7 @@ export function repeating(ids) {
   const known = PHRASE - 1;
   const isEnd = (/** @type {number} */ at) =>
     Array.from({ length: known }, (_, i) => ids[at + i] === ids[ids.length - known + i]).every(Boolean);
-  return ids.filter((_, at) => at >= known && isEnd(at - known));
+  const [before, last] = ids.slice(-2);
+  const repeated = ids.filter((_, at) => at >= known && isEnd(at - known));
+  return ids.length > 1 && before === last && !repeated.includes(last) ? [...repeated, last] : repeated;
 }

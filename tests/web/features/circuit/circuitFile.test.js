@@ -14,6 +14,7 @@ const circuit = {
     line('h3.3-k4.2', { kind: 'head', layer: 3, head: 3 }, { kind: 'key', layer: 4, head: 2 }, -2, [0.25, 0.5]),
     line('e-h', { kind: 'embed' }, { kind: 'value', layer: 4, head: 2 }, 9.25, [0.9, 0.1]),
   ],
+  needed: [],
   points: [
     { count: 2, random: false, kept: 0.75, value: 0, both: [] },
     { count: 2, random: true, kept: 0.125, value: 0, both: [] },

@@ -50,6 +50,7 @@ async function ask(verb, fields) {
   return {
     begun: parts.find(({ begun }) => begun)?.begun,
     lines: parts.flatMap(({ lines = [] }) => lines),
+    needed: parts.find(({ needed }) => needed)?.needed,
     points: parts.flatMap(({ points = [] }) => points),
     cuts: parts.at(-1)?.cuts,
     stage: parts.findLast(({ work }) => work)?.work.stage,
@@ -101,7 +102,7 @@ async function demoMean() {
 
 fullTest('with another sentence the order is that of edgeAttribution, and each line and point is one run', async () => {
   const state = stateOf(SHIP, { other: WHALE, words: ['whale', 'ship'] });
-  const { begun, lines, points, stage } = await ask('circuit', { state });
+  const { begun, lines, needed, points, stage } = await ask('circuit', { state });
   assert.equal(stage, 'done');
   assert.deepEqual([begun.answers, begun.carries, begun.paired, begun.total], [['ship', 'whale'], 'other', true, 761]);
   const lead = logitDifference(idOf('ship'), idOf('whale'));
@@ -120,6 +121,7 @@ fullTest('with another sentence the order is that of edgeAttribution, and each l
     found.forEach((term, t) => near(term, terms.data[names.get(name) * T + t], `${name} at ${t}`));
   }
   const strongest = [...lines].sort((a, b) => a.value - b.value).map(({ name }) => name);
+  const inOrder = [...needed, ...strongest.filter((name) => !needed.includes(name))];
   const [whole, empty] = [begun.whole.value, valueWith(SHIP, lead, cut, only([]))];
   near(
     whole,
@@ -128,9 +130,11 @@ fullTest('with another sentence the order is that of edgeAttribution, and each l
   );
   for (const n of [1, 7, 32]) {
     const kept = points.find(({ count, random }) => count === n && !random);
-    near(kept.value, valueWith(SHIP, lead, cut, only(strongest.slice(0, n))), `${n} lines`);
+    near(kept.value, valueWith(SHIP, lead, cut, only(inOrder.slice(0, n))), `${n} lines`);
     near(kept.kept, (kept.value - empty) / (whole - empty), `share of ${n} lines`);
   }
+  const share = (names) => (valueWith(SHIP, lead, cut, only(names)) - empty) / (whole - empty);
+  assert.ok(needed.length > 1 && share(needed) >= 0.9, `${needed.length} lines keep ${share(needed)}`);
   assert.deepEqual(
     points.filter(({ random }) => random).map(({ count: n }) => n),
     [1, 2, 4, 8, 16, 32, 64],
@@ -139,7 +143,7 @@ fullTest('with another sentence the order is that of edgeAttribution, and each l
 });
 
 test('the opening alone: cut lines carry the corpus mean, and head 3.3 writes into the key of 4.2', async () => {
-  const { begun, lines } = await ask('circuit', { state: stateOf(OPENING) });
+  const { begun, lines, needed, points } = await ask('circuit', { state: stateOf(OPENING) });
   assert.deepEqual([begun.answers, begun.carries, begun.paired], [['mate'], 'mean', false]);
   const cut = await demoMean();
   const { scores } = await findCircuit(whale, [{ clean: idsOf(OPENING), metric: logitDifference(idOf('mate')) }], {
@@ -152,6 +156,8 @@ test('the opening alone: cut lines carry the corpus mean, and head 3.3 writes in
   const trick = lines.find(({ name }) => name === 'h3.3-k4.2');
   near(trick.both[0], valueWith(OPENING, probability(idOf('mate')), cut, without([trick.name])), trick.name);
   assert.ok(100 * (begun.whole.both[0] - trick.both[0]) > 80);
+  const kept = points.find(({ count, random }) => count === needed.length && !random)?.kept;
+  assert.ok(needed.length <= 12 && kept >= 0.9, `${needed.length} lines keep ${kept}`);
   const rank = [...lines].sort((a, b) => a.value - b.value).indexOf(trick);
   assert.ok(rank < 6, `${rank}`);
   // The largest term of the score is at the word that the model copies.

@@ -8,8 +8,13 @@ test('tokens that would repeat three tokens are found, others are not', () => {
   assert.deepEqual(repeating([1, 2, 3, 4]), []);
   assert.deepEqual(repeating([1, 2, 3, 1, 2]), [3]);
   assert.deepEqual(repeating([1, 2, 3, 1, 2, 4, 1, 2]), [3, 4]);
-  assert.deepEqual(repeating([5, 5, 5]), [5]);
   assert.deepEqual(repeating([1, 2, 3, 2]), []);
+});
+
+test('a token that stands twice in a row is not added a third time', () => {
+  assert.deepEqual(repeating([5, 5]), [5]);
+  assert.deepEqual(repeating([4, 5, 5]), [5]);
+  assert.deepEqual(repeating([5, 4, 5]), []);
 });
 
 test('a text without these tokens never has the same three tokens twice', () => {

@@ -1,0 +1,38 @@
+// Selects few edges that together keep most of a prediction. Among the strongest edges some are not needed, because
+// others carry the same information.
+
+/** The share of the prediction that the selected edges keep. */
+export const USUAL_SHARE = 0.9;
+
+/**
+ * Returns edges that keep USUAL_SHARE of the prediction together, and that keep less if any of them is left out; none
+ * if all edges keep less. Starts from the smallest power of two of the strongest edges that keeps enough, then leaves
+ * out the weakest edges first.
+ * @template Line
+ * @param {readonly Line[]} strongest the strongest first
+ * @param {(lines: readonly Line[]) => Promise<number>} shareOf returns the share of the prediction that edges keep
+ * @returns {Promise<Line[]>}
+ */
+export async function neededLines(strongest, shareOf) {
+  const isEnough = async (/** @type {readonly Line[]} */ lines) => (await shareOf(lines)) >= USUAL_SHARE;
+  let needed = await firstEnough(strongest, isEnough);
+  for (const line of [...needed].reverse()) {
+    const others = needed.filter((other) => other !== line);
+    if (await isEnough(others)) needed = others;
+  }
+  return needed;
+}
+
+/**
+ * Returns the first 1, 2, 4, … edges that are enough, or all of them, or none if all of them are not enough.
+ * @template Line
+ * @param {readonly Line[]} strongest
+ * @param {(lines: readonly Line[]) => Promise<boolean>} isEnough
+ */
+async function firstEnough(strongest, isEnough) {
+  for (let count = 1; count < 2 * strongest.length; count *= 2) {
+    const first = strongest.slice(0, count);
+    if (await isEnough(first)) return first;
+  }
+  return [];
+}
