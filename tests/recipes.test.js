@@ -81,8 +81,11 @@ before(async () => {
   mkdirSync(join(folder, 'node_modules/@energetic-ai'));
   for (const name of ['@energetic-ai/core', 'onnxruntime-web', 'onnxruntime-common'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  for (const model of ['gpt2', 'bert']) makeCheckpoint(join(folder, model), model);
-  hub = await imitateHub({ 'openai-community/gpt2': filesIn(join(folder, 'gpt2')) });
+  for (const model of ['gpt2', 'bert', 'instruct']) makeCheckpoint(join(folder, model), model);
+  hub = await imitateHub({
+    'openai-community/gpt2': filesIn(join(folder, 'gpt2')),
+    'HuggingFaceTB/SmolLM2-135M-Instruct': filesIn(join(folder, 'instruct')),
+  });
   env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };
   for (const program of names.flatMap((name) => programs(name, 'js'))) {
     const file = fileOf(program);
@@ -114,6 +117,18 @@ for (const name of names.filter((name) => programs(name, 'js').some((program) =>
       assert.deepEqual(stdout.split('\n').slice(0, -1), printed(program), program);
     }
   });
+
+test('chat.md: the program answers every line, also when the context is full', async () => {
+  const running = promisify(execFile)(process.execPath, [join(folder, 'chat.js')], { cwd: folder, env });
+  const tooLong = 'whale '.repeat(300);
+  running.child.stdin.end(`${Array.from({ length: 3 }, (_, i) => `Line ${i}`).join('\n')}\n${tooLong}\nAgain\n`);
+  const { stdout } = await running;
+  const SAID = 'This is too long for me.';
+  assert.equal(stdout.split(SAID).length, 2, stdout);
+  // The random model writes line breaks of its own.
+  const [before, after] = stdout.split(`${SAID}\n`);
+  assert.ok(before.length > 3 && after.length > 1, stdout);
+});
 
 /** Opens the page of a recipe, and passes it to a function. */
 async function withPage(name, use, url = server.url) {

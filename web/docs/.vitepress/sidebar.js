@@ -79,6 +79,7 @@ export const RECIPES = [
   { text: 'In a notebook', link: '/recipes/notebook' },
   { text: 'A course page', link: '/recipes/course' },
   { text: 'React, Svelte and Vue', link: '/recipes/components' },
+  { text: 'A chat', link: '/recipes/chat' },
   { text: 'Long jobs', link: '/recipes/long-jobs' },
   { text: 'Models of the Hub', link: '/recipes/hub' },
 ];
