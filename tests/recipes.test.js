@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { serve } from '../src/build/server.js';
@@ -27,7 +27,7 @@ const programs = (name, language) =>
  * Returns the name of the file in which other programs and pages expect a program. It is in a comment in the first
  * line, if there is one.
  */
-const fileOf = (program) => program.match(/^\/\/ ([\w-]+\.js)\n/)?.[1];
+const fileOf = (program) => program.match(/^\/\/ ([\w./-]+\.js)\n/)?.[1];
 const printed = (program) => [...program.matchAll(/^\s*console\.log\(.*\); \/\/ (.*)$/gm)].map(([, said]) => said);
 
 /** Replacements of third-party packages. */
@@ -81,8 +81,11 @@ before(async () => {
   mkdirSync(join(folder, 'node_modules/@energetic-ai'));
   for (const name of ['@energetic-ai/core', 'onnxruntime-web', 'onnxruntime-common'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  for (const model of ['gpt2', 'bert']) makeCheckpoint(join(folder, model), model);
-  hub = await imitateHub({ 'openai-community/gpt2': filesIn(join(folder, 'gpt2')) });
+  for (const model of ['gpt2', 'bert', 'instruct']) makeCheckpoint(join(folder, model), model);
+  hub = await imitateHub({
+    'openai-community/gpt2': filesIn(join(folder, 'gpt2')),
+    'HuggingFaceTB/SmolLM2-135M-Instruct': filesIn(join(folder, 'instruct')),
+  });
   env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };
   for (const program of names.flatMap((name) => programs(name, 'js'))) {
     const file = fileOf(program);
@@ -106,14 +109,34 @@ for (const name of names.filter((name) => programs(name, 'js').some((program) =>
     for (const program of programs(name, 'js').filter((program) => !fileOf(program))) {
       const file = join(folder, 'program.js');
       writeFileSync(file, program);
-      const { stdout } = await promisify(execFile)(process.execPath, [file], {
-        timeout: 300_000,
-        cwd: folder,
-        env,
-      }).catch((error) => assert.fail(`${name}: ${error.stderr}`));
+      const running = promisify(execFile)(process.execPath, [file], { timeout: 300_000, cwd: folder, env });
+      running.child.stdin.end();
+      const { stdout } = await running.catch((error) => assert.fail(`${name}: ${error.stderr}`));
       assert.deepEqual(stdout.split('\n').slice(0, -1), printed(program), program);
     }
   });
+
+test('chat.md: the program answers every line, also when the context is full', async () => {
+  writeFileSync(join(folder, 'chat.js'), programs('chat.md', 'js')[0]);
+  const running = promisify(execFile)(process.execPath, [join(folder, 'chat.js')], { cwd: folder, env });
+  const tooLong = 'whale '.repeat(300);
+  running.child.stdin.end(`${Array.from({ length: 3 }, (_, i) => `Line ${i}`).join('\n')}\n${tooLong}\nAgain\n`);
+  const { stdout } = await running;
+  const SAID = 'This is too long for me.';
+  assert.equal(stdout.split(SAID).length, 2, stdout);
+  // The random model writes line breaks of its own.
+  const [before, after] = stdout.split(`${SAID}\n`);
+  assert.ok(before.length > 3 && after.length > 1, stdout);
+});
+
+test('next.md: the route handler answers with the likeliest words', async () => {
+  const { GET } = await import(pathToFileURL(join(folder, 'app/words/route.js')).href);
+  const ask = (query) => GET(new Request(`http://localhost/words${query}`));
+  const text = 'In port the first mate cried to his men. At sea the first';
+  const words = await (await ask(`?text=${text}`)).json();
+  assert.deepEqual([words.length, words[0].text], [3, ' mate']);
+  assert.equal((await ask('')).status, 400);
+});
 
 /** Opens the page of a recipe, and passes it to a function. */
 async function withPage(name, use, url = server.url) {

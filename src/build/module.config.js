@@ -5,7 +5,9 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
 import { minifySync } from 'rolldown/utils';
+import { hideSource } from './hideSource.js';
 
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
@@ -44,11 +46,39 @@ const minify = {
   renderChunk(code, { fileName }) {
     const { code: short, map, errors } = minifySync(fileName, code, MINIFY);
     if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
-    return { code: short.replace(ADDRESS, '$1"$2"'), map };
+    return { code: hideSource(short.replace(ADDRESS, '$1"$2"')), map };
   },
 };
 
-/** Copies rolldown's helper into the files that import it. A separate file for it would need one more request. */
+/**
+ * Writes the namespaces of dynamic imports as plain objects, which are shorter, if what they export is defined before
+ * them. Returns undefined if that is not so.
+ * @param {string} code
+ * @param {string} helper name of the function that makes a namespace
+ */
+function withPlainNamespaces(code, helper) {
+  /** Where each name can first be read. */
+  const defined = new Map();
+  const calls = [];
+  for (const statement of parseAst(code).body) {
+    if (statement.type === 'FunctionDeclaration') defined.set(statement.id.name, 0);
+    for (const { id, init } of statement.declarations ?? []) {
+      if (id.type === 'Identifier') defined.set(id.name, init?.end ?? 0);
+      if (init?.type === 'CallExpression' && init.callee.name === helper) calls.push(init);
+    }
+  }
+  const fields = ({ arguments: [{ properties }] }) =>
+    properties.map(({ key, value }) => [code.slice(key.start, key.end), value.body.name]);
+  if (!calls.every((call) => fields(call).every(([, name]) => defined.get(name) <= call.start))) return undefined;
+  for (const { start, end, ...call } of calls.reverse()) {
+    const object = `{${fields(call).map((field) => field.join(':'))}}`;
+    // Spaces keep the columns of the source map.
+    code = code.slice(0, start) + object.padEnd(end - start) + code.slice(end);
+  }
+  return code;
+}
+
+/** Copies rolldown's helper into the files that need it. A separate file for it would need one more request. */
 const inlineRuntime = {
   name: 'inline-runtime',
   generateBundle(_, files) {
@@ -58,6 +88,11 @@ const inlineRuntime = {
     for (const [file, chunk] of Object.entries(files)) {
       const line = new RegExp(`^import\\{${name ?? value} as (\\w+)\\}from"\\./${basename(path)}";`).exec(chunk.code);
       if (!line) continue;
+      const plain = withPlainNamespaces(chunk.code, line[1]);
+      if (plain) {
+        chunk.code = ' '.repeat(line[0].length) + plain.slice(line[0].length);
+        continue;
+      }
       const helper = `const ${line[1]}=/*@__PURE__*/(()=>{${body.trim()}return ${value}})();\n`;
       chunk.code = helper + ' '.repeat(line[0].length) + chunk.code.slice(line[0].length);
       const map = files[`${file}.map`];
@@ -93,7 +128,7 @@ export default {
     format: 'esm',
     // For `./build.sh coverage`. The package has no source maps.
     sourcemap: 'hidden',
-    chunkFileNames: 'parts/[name]-[hash].js',
+    chunkFileNames: 'parts/[name]-[hash:7].js',
     hashCharacters: 'hex',
     codeSplitting: { groups: GROUPS },
   },

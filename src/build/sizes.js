@@ -27,7 +27,7 @@ const sizeOf = (name, content) => ({
   compressed: gzipSync(content, { level: 9 }).length,
 });
 /** Removes the hash of the content, with which the name of a bundled part ends. */
-const withoutHash = (/** @type {string} */ name) => name.replace(/-[\w-]{8}\.js$/, '.js');
+const withoutHash = (/** @type {string} */ name) => name.replace(/-([\da-f]{7}|[\w-]{8})\.js$/, '.js');
 
 /**
  * Returns the files that load() reads in a page, with the largest binary without threads.

@@ -38,32 +38,37 @@ const freePort = () =>
   });
 
 /**
- * @typedef {{ file: string, language: string, to: string }} Recipe a component that is copied out of a recipe of the
- * documentation
+ * @typedef {{ file: string, language: string, to: string }} Recipe a program that is copied out of a recipe of the
+ * documentation: the one that has its path `to` in a comment in the first line, or else the first in this language
  */
 
-/** @param {string} name @param {string} place @param {Recipe} [recipe] */
-export function writeProgram(name, place, recipe) {
+/** @param {string} name @param {string} place @param {Recipe[]} [recipes] */
+export function writeProgram(name, place, recipes = []) {
   cpSync(SHARED, place, { recursive: true });
   cpSync(join(HERE, 'rows', name), place, { recursive: true, filter: (path) => !path.endsWith('row.js') });
-  if (!recipe) return;
-  const text = readFileSync(join(RECIPES, recipe.file), 'utf8');
-  const [, program] = text.match(new RegExp(`^\`\`\`${recipe.language}\\n([^]*?)^\`\`\`$`, 'm')) ?? [];
-  writeFileSync(join(place, recipe.to), program ?? '');
+  for (const { file, language, to } of recipes) {
+    const text = readFileSync(join(RECIPES, file), 'utf8');
+    const blocks = [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
+      ([, block]) => block,
+    );
+    const program = blocks.find((block) => block.startsWith(`// ${to}\n`)) ?? blocks[0];
+    mkdirSync(join(place, to, '..'), { recursive: true });
+    writeFileSync(join(place, to), program ?? '');
+  }
 }
 
 /**
  * Copies the program of a row into its folder, and installs its dependencies unless they are installed already.
- * @param {{ name: string, recipe?: Recipe, folder: string, archive: string }} options folder: the folder that contains
+ * @param {{ name: string, recipes?: Recipe[], folder: string, archive: string }} options folder: the folder that contains
  * the folders of all rows; it is not deleted
  */
-export async function prepare({ name, recipe, folder, archive }) {
+export async function prepare({ name, recipes, folder, archive }) {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });
   const kept = ['node_modules', 'package-lock.json', '.installed'];
   for (const entry of readdirSync(place).filter((entry) => !kept.includes(entry)))
     rmSync(join(place, entry), { recursive: true });
-  writeProgram(name, place, recipe);
+  writeProgram(name, place, recipes);
   const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
   manifest.dependencies = { ...manifest.dependencies, 'headlight-attention': `file:${archive}` };
   const stamp = JSON.stringify(manifest, null, 2);

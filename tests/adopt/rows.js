@@ -20,6 +20,7 @@ const NAMES = [
   'parcel',
   'react',
   'next',
+  'next-server',
   'sveltekit',
   'vue',
   'vitest',

@@ -42,7 +42,7 @@ const failed = {};
 for (const row of chosen) {
   const start = performance.now();
   try {
-    const place = await prepare({ name: row.name, recipe: row.recipe, folder: FOLDER, archive });
+    const place = await prepare({ name: row.name, recipes: row.recipes, folder: FOLDER, archive });
     await row.run(new Place(place, () => (browser ??= launch())));
   } catch (error) {
     failed[row.name] = error.message.replace(/\s+/g, ' ').slice(0, 200);

@@ -23,8 +23,18 @@ import { loadOn } from './load.js';
 
 setRareParts({ attentionPool, disentangled, headNorms, resizedPositions, shiftedInput, sound });
 
+/** Makes the error for an address that a bundler has replaced by one for browsers. @param {string} address */
+const replaced = (address) =>
+  new HeadlightError(
+    'LOAD',
+    `load: a bundler has replaced the address of the binary by ${address}. Leave headlight-attention out of the ` +
+      'bundle for the server (in Next: serverExternalPackages), or pass { wasm: url }',
+    { parameter: 'wasm', expected: 'a file: or http: URL', got: address },
+  );
+
 /** @param {URL} url */
 async function read(url) {
+  if (!URL.canParse(url.href)) throw replaced(url.href);
   if (url.protocol !== 'file:') return fetchBytes(url);
   try {
     return await readFile(url);

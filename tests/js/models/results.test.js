@@ -364,6 +364,35 @@ test('chat: the text of messages by the template in tokenizer_config.json or cha
   without.dispose();
 });
 
+test('chat: with room, the oldest turns are left out until an answer of this length fits', async () => {
+  const config = { chat_template: CHAT, bos_token: '[CLS]' };
+  const model = await openLlama({ 'tokenizer_config.json': json(config) });
+  const { context } = model.options;
+  const messages = [{ role: 'system', content: 'white' }];
+  for (let turn = 0; turn < 20; turn++) {
+    messages.push({ role: 'user', content: (turn % 2 ? 'the whale ' : 'a ship ').repeat(20) });
+    const text = model.chat(messages, { room: 4 });
+    const { ids, ended } = await model.generate(text, { max: 4, stop: [] });
+    assert.equal(ids.length, 4, ended);
+    assert.match(text, /^\[CLS\]system white user .*is$/);
+    messages.push({ role: 'assistant', content: 'black' });
+  }
+  const asked = messages.slice(0, -1);
+  await assert.rejects(async () => model.generate(model.chat(asked), { max: 4 }), { code: 'SHAPE' });
+  const { signal } = new AbortController();
+  assert.equal(await model.chat(asked, { room: 4, signal }), model.chat(asked, { room: 4 }));
+  const free = (room) => model.encode(model.chat(asked, { room })).ids.length - 1;
+  assert.ok(free(0) <= context && free(0) > free(60));
+  const long = [...asked, { role: 'user', content: 'whale '.repeat(context) }];
+  fails(() => model.chat(long, { room: 4 }), 'SHAPE', /^chat: messages has shape .*the newest message does not fit/);
+  await assert.rejects(model.chat(long, { room: 4, signal }), { code: 'SHAPE', parameter: 'messages' });
+  for (const room of [-1, 0.5, context, '4'])
+    fails(() => model.chat(asked, { room }), 'ARGUMENT', /^chat: room is .*an integer of at least 0 and at most/);
+  model.tokenizer = undefined;
+  fails(() => model.chat(asked, { room: 4 }), 'STATE', /no tokenizer/);
+  model.dispose();
+});
+
 test('chat: the templates and special tokens of a GGUF file', () => {
   const metadata = {
     'tokenizer.ggml.tokens': ['<unk>', '<s>', '</s>'],

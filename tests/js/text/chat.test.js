@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Budget } from '../../../src/js/text/chat/budget.js';
 import { parse } from '../../../src/js/text/chat/parser.js';
-import { render, renderInPieces } from '../../../src/js/text/chat/render.js';
+import { finish, finishInPieces, rendering } from '../../../src/js/text/chat/render.js';
 import { GOLDEN } from '../../support/golden.js';
 
 const folder = join(GOLDEN, 'chat');
 const { now, specials, conversations, cases } = JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8'));
-const write = (template, values = {}) => render(parse(template), values, new Date(now));
+const write = (template, values = {}) => finish(rendering(parse(template), values, new Date(now)));
 
 for (const name of readdirSync(folder).filter((file) => file.endsWith('.jinja')))
   test(`${name}: the texts of all conversations are those of Jinja`, () => {
@@ -207,7 +207,7 @@ test('every operation is charged for what it reads and writes', () => {
   };
   for (const [name, template] of Object.entries(costly))
     assert.throws(
-      () => render(parse(template), {}, new Date(now), new Budget(2 ** 20)),
+      () => finish(rendering(parse(template), {}, new Date(now), new Budget(2 ** 20))),
       { code: 'FORMAT', message: /more than 1048576 characters/ },
       name,
     );
@@ -250,14 +250,15 @@ test('what is nested too deeply is refused without an error of the engine', () =
 test('a signal is noticed in the middle of a rendering, which takes turns with other work', async () => {
   const long = parse(often('{{ i }}', '{% set n = 1 %}').repeat(2));
   const controller = new AbortController();
-  const running = renderInPieces(long, {}, new Date(now), controller.signal);
+  const running = finishInPieces(rendering(long, {}), controller.signal);
   let turns = 0;
   const count = setInterval(() => ++turns === 3 && controller.abort(new Error('enough')));
   await assert.rejects(running, /^Error: enough$/);
   clearInterval(count);
   assert.equal(turns, 3);
   const { signal } = new AbortController();
-  const text = await renderInPieces(parse('{% for i in range(9) %}{{ i }}{% endfor %}'), {}, new Date(now), signal);
+  const inPieces = (template) => finishInPieces(rendering(parse(template), {}), signal);
+  const text = await inPieces('{% for i in range(9) %}{{ i }}{% endfor %}');
   assert.equal(text, '012345678');
-  await assert.rejects(renderInPieces(parse('{{ x.y }}'), {}, new Date(now), signal), { code: 'FORMAT' });
+  await assert.rejects(inPieces('{{ x.y }}'), { code: 'FORMAT' });
 });

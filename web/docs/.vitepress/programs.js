@@ -43,7 +43,7 @@ export function whyNot({ language, text }) {
   if (language !== 'js' && language !== 'html') return ELSEWHERE[language];
   const script = scriptOf({ language, text });
   const names = importsOf(script);
-  const [, file] = text.match(/^\/\/ ([\w-]+\.js)\n/) ?? [];
+  const [, file] = text.match(/^\/\/ ([\w./-]+\.js)\n/) ?? [];
   if (file) return `This is the file ${file}, which another program loads.`;
   const [, worker] = script.match(/(?:new Worker|\.register)\('\.\/([\w-]+\.js)'/) ?? [];
   if (worker) return `Needs the file ${worker} next to it.`;

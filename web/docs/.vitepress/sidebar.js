@@ -76,9 +76,11 @@ export const RECIPES = [
   { text: 'With other libraries', link: '/recipes/elsewhere' },
   { text: 'Headers for threads', link: '/recipes/headers' },
   { text: 'On a server', link: '/recipes/server' },
+  { text: 'On a Next server', link: '/recipes/next' },
   { text: 'In a notebook', link: '/recipes/notebook' },
   { text: 'A course page', link: '/recipes/course' },
   { text: 'React, Svelte and Vue', link: '/recipes/components' },
+  { text: 'A chat', link: '/recipes/chat' },
   { text: 'Long jobs', link: '/recipes/long-jobs' },
   { text: 'Models of the Hub', link: '/recipes/hub' },
 ];

@@ -141,7 +141,8 @@ function fromTexts(entries, before, length) {
   for (const { value, place } of entries) {
     if (typeof value !== 'string') problems.push({ code: 'noText', place });
     else if (value.trim() === '') problems.push({ code: 'empty', place });
-    else passages.push(...divided(value.trim().replace(/\s*\n\s*/g, ' '), CHARACTERS * length));
+    // A text may have more parts than a call can have arguments.
+    else for (const part of divided(value.trim().replace(/\s*\n\s*/g, ' '), CHARACTERS * length)) passages.push(part);
   }
   problems.sort((a, b) => a.place - b.place);
   return { passages, columns: [], column: null, problems, whole: passages.length + problems.length };

@@ -123,7 +123,7 @@ ${
     ? `
 // The guess, and its probability.
 const scores = Array.from(logits.data).slice(-logits.shape.at(-1));
-const best = scores.indexOf(Math.max(...scores));
+const best = scores.indexOf(scores.reduce((a, b) => Math.max(a, b)));
 const total = scores.reduce((sum, score) => sum + Math.exp(score - scores[best]), 0);
 console.log(${about.reads === 'numbers' ? 'best' : 'model.tokenizer.decode([best])'}, 1 / total);
 `

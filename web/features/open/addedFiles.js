@@ -4,10 +4,13 @@
 const INCOMPLETE = new Set(['noConfig', 'noWeights', 'shards', 'sound']);
 /** Names of files with the weights of a model. GGUF is missing, because a GGUF file needs no other file. */
 const WEIGHTS = /\.(safetensors|bin|pth?|ckpt)$/i;
+/** Beginnings of the names of other files that openModel reads. */
+const BESIDE = [
+  ...['config', 'generation_config', '.*\\.index', '.*token.*', 'vocab', 'preprocessor_config', 'processor_config'],
+  ...['modules', 'sentence_bert_config', 'config_sentence_transformers'],
+].join('|');
 /** Names of files that belong to a model. */
-const PARTS = new RegExp(
-  `^[\\w.-]+${WEIGHTS.source}|^(config|generation_config|.*\\.index|preprocessor_config|.*token.*|vocab)\\.json$`,
-);
+const PARTS = new RegExp(`^[\\w.-]+${WEIGHTS.source}|^(${BESIDE})\\.json$|^chat_template\\.jinja$`);
 
 const baseOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf('/') + 1);
 

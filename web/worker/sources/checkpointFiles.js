@@ -1,7 +1,5 @@
 // Opens a checkpoint in Hugging Face's layout, from a user's files or from a folder on a server.
 
-import { openFolder as openFiles } from '../../../src/js/models/checkpoint/files.js';
-import { readJson } from '../../../src/js/models/checkpoint/smallFiles.js';
 import { layersIn } from '../../../src/js/ops/foreign.js';
 import { baseOf, findIn, MODEL_WEIGHTS } from './fileContents.js';
 import { drawnPixels } from './pictures.js';
@@ -13,7 +11,7 @@ import { predictsTokens, transformerSource } from './sources.js';
 /** @import { TextImageModel } from '../../../src/js/models/textImage/textImageModel.js' */
 /** @import { WeightsForm } from '../../store/hubProtocol.js' */
 /** @import { PatchOptions, Summary, UserFile } from '../../store/protocol.js' */
-/** @import { Hl, OnProgress, Preprocessor, Source, Transformer, TransformerSource } from './types.js' */
+/** @import { Hl, OnProgress, Source, Transformer, TransformerSource } from './types.js' */
 /** @import { OpenOptions } from './userFiles.js' */
 
 /** Maximum bytes of a checkpoint whose weights become float32. The weights of larger checkpoints become int8. */
@@ -45,7 +43,7 @@ export async function openFolder(hl, name, url, { title = titleOf(url), hub, onP
   if (isPair(model)) return (await import('./textImageSource.js')).textImageSource(name, model, { bytes, title });
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
   if (source.about.reads === 'sound') await setSound(source);
-  if (source.about.reads === 'picture') setPicture(source, (await readPreprocessor(url, hub)) ?? {});
+  if (source.about.reads === 'picture') setPicture(source);
   return source;
 }
 
@@ -62,22 +60,6 @@ const titleOf = (url) =>
       .pop() ?? '',
   );
 
-/**
- * Reads preprocessor_config.json of a folder, if the folder has this file.
- * @param {string} url
- * @param {HubOptions} [hub]
- * @returns {Promise<Preprocessor | undefined>}
- */
-export async function readPreprocessor(url, hub) {
-  const folder = await openFiles('openModel', url, undefined, undefined, { options: hub });
-  const name = 'preprocessor_config.json';
-  try {
-    return (await folder.size(name)) === null ? undefined : await readJson(folder, name);
-  } finally {
-    await folder.close();
-  }
-}
-
 /** Lets a model read the sound that the page makes. @param {TransformerSource} source */
 async function setSound(source) {
   if (!source.model.preprocessor) {
@@ -88,10 +70,10 @@ async function setSound(source) {
   await readSoundOf(source);
 }
 
-/** @param {TransformerSource} source @param {Preprocessor} preprocessor */
-function setPicture(source, preprocessor) {
-  source.preprocessor = preprocessor;
-  source.pixels = drawnPixels(/** @type {PatchOptions} */ (source.model.options.patch), preprocessor);
+/** Gives a model of pictures the picture that the page draws. @param {TransformerSource} source */
+function setPicture(source) {
+  source.preprocessor = source.model.preprocessor ?? {};
+  source.pixels = drawnPixels(/** @type {PatchOptions} */ (source.model.options.patch), source.preprocessor);
 }
 
 /**
@@ -118,10 +100,6 @@ export async function openCheckpoint(hl, name, files, options) {
     bytes,
     weights,
     openExact: (signal, onProgress) => openPaths(hl, files, { signal, onProgress, weights: 'float32' }),
-    readPreprocessor: async () => {
-      const file = byName['preprocessor_config.json'];
-      return file && JSON.parse(await file.text());
-    },
   });
 }
 
@@ -142,10 +120,9 @@ const filesByName = (files) =>
  * @param {number} files.bytes of the weights
  * @param {WeightsForm} files.weights
  * @param {TransformerSource['openExact']} files.openExact
- * @param {() => Promise<Preprocessor | undefined>} files.readPreprocessor reads preprocessor_config.json
  * @returns {Promise<{ source: TransformerSource, summary: Summary }>}
  */
-export async function describeOpened(name, model, { title, bytes, weights, openExact, readPreprocessor }) {
+export async function describeOpened(name, model, { title, bytes, weights, openExact }) {
   if (isPair(model)) return describePair(name, model, { title, bytes, weights });
   const parameters = parametersOf(model);
   const source = transformerSource(name, { model, tokenizer: model.tokenizer, bytes, title });
@@ -159,9 +136,8 @@ export async function describeOpened(name, model, { title, bytes, weights, openE
   // A model that predicts tokens, but not the next one, predicts masked tokens. Its mask token is unknown.
   if (source.about.guess === null && reads !== 'sound' && predictsTokens(model)) missing.push('mask');
   if (reads === 'picture') {
-    const preprocessor = await readPreprocessor();
-    setPicture(source, preprocessor ?? {});
-    if (!preprocessor) missing.push('preprocessor');
+    setPicture(source);
+    if (!model.preprocessor) missing.push('preprocessor');
   }
   const nan = parameters < MAX_SEARCHED ? parametersWithNaN(model) : [];
   return { source, summary: { kind: 'transformer', weights, parameters, bytes, missing, nan } };

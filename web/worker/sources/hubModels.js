@@ -7,7 +7,7 @@ import { openContainer } from '../../../src/js/models/checkpoint/containers.js';
 import { openFolder } from '../../../src/js/models/checkpoint/files.js';
 import { FAMILIES } from '../../../src/js/models/families/index.js';
 import { hasTower, PAIRS } from '../../../src/js/models/families/pairs.js';
-import { describeOpened, readPreprocessor } from './checkpointFiles.js';
+import { describeOpened } from './checkpointFiles.js';
 import { hubProblem } from './hubProblems.js';
 import { Problem } from './problem.js';
 
@@ -131,7 +131,6 @@ async function openNow({ name, weights, token }, reply, worker, signal) {
     weights,
     openExact: (signal, onProgress) =>
       hl.openModel(address, { hub, signal, onProgress: ({ read, total }) => onProgress(read, total) }),
-    readPreprocessor: () => readPreprocessor(address, hub),
   });
   if (reply.isCancelled()) return source.dispose?.();
   worker.sources.set(name, Promise.resolve(source));

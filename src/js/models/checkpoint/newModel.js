@@ -1,6 +1,7 @@
 // Makes a transformer from weights that have been read, and adds everything else that its files contain.
 
 import { configOfTower, PAIRS } from '../families/pairs.js';
+import { encodePrompt } from '../results/encodePrompt.js';
 import { Transformer } from '../transformer.js';
 import { readChatSource } from './chatSource.js';
 import { readGeneration } from './generationConfig.js';
@@ -48,7 +49,7 @@ export async function completeModel(model, folder, container, plan, storage) {
   model.generation = readGeneration(container.config, generationConfig);
   model.generationConfig = generationConfig;
   model.sentence = await readSentence(folder);
-  model.chatTemplates = await openChat(container);
+  model.chatTemplates = await openChat(model, container);
   const input = (plan.options.encoder ?? plan.options).input;
   if (input !== 'tokens') model.preprocessor = await readPreprocessor(folder, container, input);
   const letters = plan.options.input === 'sound' && (await openLettersOf(folder, container.config));
@@ -118,14 +119,16 @@ async function openLettersOf(folder, config) {
 
 /**
  * Opens the chat templates, if the files have any.
+ * @param {Transformer} model
  * @param {Container} container
  * @returns {Promise<ChatTemplates | undefined>}
  */
-async function openChat({ folder, chat }) {
+async function openChat(model, { folder, chat }) {
   const source = chat ?? (await readChatSource(folder));
   if (!source) return undefined;
   const { ChatTemplates } = await import('../../text/chat/chatTemplate.js');
-  return new ChatTemplates(source);
+  const count = (/** @type {string} */ text) => encodePrompt(model, text).length;
+  return new ChatTemplates(source, { context: model.options.context, count });
 }
 
 /**

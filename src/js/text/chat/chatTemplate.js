@@ -1,9 +1,12 @@
 // Applies the chat template of a model, which converts messages to a text in the form on which the model was trained.
 
-import { readBoolean, readOptions, readSignal } from '../../check/arguments.js';
+import { readBoolean, readNumber, readOptions, readSignal } from '../../check/arguments.js';
 import { argumentError, HeadlightError } from '../../check/errors.js';
+import { fit } from './fit.js';
 import { parse } from './parser.js';
-import { render, renderInPieces } from './render.js';
+import { finish, finishInPieces, rendering } from './render.js';
+
+/** @import { Measure } from './fit.js' */
 
 /** @typedef {'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function' | 'ipython'} Role of a message */
 /**
@@ -16,6 +19,9 @@ import { render, renderInPieces } from './render.js';
  * @property {boolean} [think] for templates with `enable_thinking`: true if the model thinks before it answers
  * @property {boolean} [answer] true if the text ends where the answer of the model begins; default: true unless the
  *   last message is from the model
+ * @property {number} [room] tokens to leave free in the context for the answer: the oldest turns, each a message of the
+ *   user and what follows it, are left out until the text is short enough. Instructions at the beginning and the newest
+ *   turn stay; if these alone are too long, the error has the code SHAPE. Default: nothing is left out
  * @property {Record<string, unknown>} [values] values of further variables of the template
  * @property {Date} [now] the date that the template may write; default: today
  * @property {AbortSignal} [signal] with it the result is a promise: the text is written in pieces of some milliseconds,
@@ -27,14 +33,16 @@ import { render, renderInPieces } from './render.js';
  */
 
 const CALLER = 'chat';
-const OPTIONS = ['tools', 'think', 'answer', 'values', 'now', 'signal'];
+const OPTIONS = ['tools', 'think', 'answer', 'room', 'values', 'now', 'signal'];
 
 export class ChatTemplates {
   #source;
+  #measure;
 
-  /** @param {ChatSource} source */
-  constructor(source) {
+  /** @param {ChatSource} source @param {Measure} measure */
+  constructor(source, measure) {
     this.#source = source;
+    this.#measure = measure;
   }
 
   /** The special token bos_token, with which a template may begin the text. */
@@ -53,7 +61,7 @@ export class ChatTemplates {
    * @returns {string | Promise<string>} a promise with `signal`
    */
   write(messages, options) {
-    const { tools, think, values = {}, now, answer, signal } = readChatOptions(options);
+    const { tools, think, values = {}, now, answer, room, signal } = readChatOptions(options, this.#measure.context);
     const given = readMessages(messages);
     const { templates, specials } = this.#source;
     const template = (tools && templates.tool_use) ?? templates.default;
@@ -61,7 +69,6 @@ export class ChatTemplates {
       throw new HeadlightError('STATE', `${CALLER}: this model has a chat template only for chats with tools`);
     const names = {
       ...specials,
-      messages: given,
       tools: tools ? plain('tools', tools) : null,
       documents: null,
       add_generation_prompt: answer ?? given.at(-1)?.role !== 'assistant',
@@ -69,17 +76,21 @@ export class ChatTemplates {
       ...(think !== undefined && { enable_thinking: think, thinking: think }),
       .../** @type {object} */ (plain('values', values)),
     };
-    return signal ? renderInPieces(parse(template), names, now, signal) : render(parse(template), names, now);
+    const tree = parse(template);
+    const draw = (/** @type {Message[]} */ kept) => rendering(tree, { messages: kept, ...names }, now);
+    const running = room === undefined ? draw(given) : fit(CALLER, given, room, this.#measure, draw);
+    return signal ? finishInPieces(running, signal) : finish(running);
   }
 }
 
-/** @param {ChatOptions} options @returns {ChatOptions} */
-function readChatOptions(options) {
+/** @param {ChatOptions} options @param {number} context @returns {ChatOptions} */
+function readChatOptions(options, context) {
   const read = readOptions(CALLER, options, OPTIONS);
-  const { tools, think, answer, now } = read;
+  const { tools, think, answer, room, now } = read;
   if (tools !== undefined && !Array.isArray(tools)) throw argumentError(CALLER, 'tools', tools, 'a list of tools');
   if (think !== undefined) readBoolean(CALLER, 'think', think);
   if (answer !== undefined) readBoolean(CALLER, 'answer', answer);
+  if (room !== undefined) readNumber(CALLER, 'room', room, { least: 0, most: context - 1, integer: true });
   if (now !== undefined && !(now instanceof Date)) throw argumentError(CALLER, 'now', now, 'a Date');
   return { ...read, signal: readSignal(CALLER, read.signal) };
 }

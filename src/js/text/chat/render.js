@@ -27,14 +27,18 @@ class Leave {
 }
 
 /**
+ * Renders a template. The result pauses after each share of the work.
  * @param {Node[]} tree
  * @param {Record<string, unknown>} values variables of the template
  * @param {Date} [now]
  * @param {Budget} [budget]
- * @returns {string}
+ * @returns {Generator<undefined, string>}
  */
-export function render(tree, values, now = new Date(), budget = new Budget()) {
-  const running = new Renderer(now, budget).run(tree, values);
+export const rendering = (tree, values, now = new Date(), budget = new Budget()) =>
+  new Renderer(now, budget).run(tree, values);
+
+/** Renders without a pause. @param {Generator<undefined, string>} running */
+export function finish(running) {
   for (;;) {
     const { done, value } = running.next();
     if (done) return value;
@@ -43,14 +47,11 @@ export function render(tree, values, now = new Date(), budget = new Budget()) {
 
 /**
  * Renders in pieces of some milliseconds, between which other work can run and the signal can be aborted.
- * @param {Node[]} tree
- * @param {Record<string, unknown>} values
- * @param {Date | undefined} now
+ * @param {Generator<undefined, string>} running
  * @param {AbortSignal} signal
  * @returns {Promise<string>}
  */
-export async function renderInPieces(tree, values, now = new Date(), signal) {
-  const running = new Renderer(now, new Budget()).run(tree, values);
+export async function finishInPieces(running, signal) {
   for (;;) {
     signal.throwIfAborted();
     const { done, value } = running.next();

@@ -8,7 +8,7 @@ export default {
   threads: 'yes',
   view: 'yes',
   note: "`'use client'`; `headers()` of next.config.js for threads",
-  recipe: { file: 'components.md', language: 'jsx', to: 'app/Heads.jsx' },
+  recipes: [{ file: 'components.md', language: 'jsx', to: 'app/Heads.jsx' }],
   async run(place) {
     const serve = (verb) => place.openServed(place.bin('next'), (port) => [verb, '-p', `${port}`], '', quiet);
     expectComputed(await serve('dev'), { view: HEATMAP });

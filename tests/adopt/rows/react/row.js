@@ -6,7 +6,7 @@ export default {
   threads: 'yes',
   view: 'yes',
   note: 'the component of [React, Svelte and Vue](recipes/components.md)',
-  recipe: { file: 'components.md', language: 'jsx', to: 'Heads.jsx' },
+  recipes: [{ file: 'components.md', language: 'jsx', to: 'Heads.jsx' }],
   async run(place) {
     await place.run(place.bin('vite'), ['build']);
     expectComputed(await place.openFolder('dist'), { view: HEATMAP });

@@ -6,7 +6,7 @@ export default {
   threads: 'yes',
   view: 'yes',
   note: 'threads in dev: `server.headers` of Vite and a [hook](../../tests/adopt/rows/sveltekit/src/hooks.server.js)',
-  recipe: { file: 'components.md', language: 'svelte', to: 'src/routes/Heads.svelte' },
+  recipes: [{ file: 'components.md', language: 'svelte', to: 'src/routes/Heads.svelte' }],
   async run(place) {
     // SvelteKit requires a newer Node than Headlight does.
     const [node, vite] = [place.bin('node'), 'node_modules/vite/bin/vite.js'];

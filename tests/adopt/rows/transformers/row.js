@@ -9,7 +9,7 @@ export default {
   threads: '—',
   view: 'yes',
   note: "`names: 'hugging-face'`: [With other libraries](recipes/elsewhere.md)",
-  recipe: { file: 'elsewhere.md', language: 'js', to: 'attend.js' },
+  recipes: [{ file: 'elsewhere.md', language: 'js', to: 'attend.js' }],
   async run(place) {
     for (const name of ['bert', 'gpt2']) {
       makeCheckpoint(place.file(name), name);

@@ -6,7 +6,7 @@ export default {
   threads: 'yes',
   view: 'yes',
   note: 'as with React',
-  recipe: { file: 'components.md', language: 'vue', to: 'Heads.vue' },
+  recipes: [{ file: 'components.md', language: 'vue', to: 'Heads.vue' }],
   async run(place) {
     await place.run(place.bin('vite'), ['build']);
     expectComputed(await place.openFolder('dist'), { view: HEATMAP });

@@ -22,6 +22,11 @@ test('a long text is divided at spaces into passages that fit, and no word is lo
   assert.equal(read(chinese, 'txt').passages.join(''), chinese);
 });
 
+test('a text with more passages than a call has arguments', () => {
+  const { passages } = readCorpus('sea '.repeat(300_000), 'txt', { length: 1 });
+  assert.ok(passages.length > 200_000, `${passages.length}`);
+});
+
 test('JSON lines: the column with the most text is read, another one on request', () => {
   const text = '{"id":"a","text":"a long text"}\n{"id":"b","text":"another text"}\n';
   const found = read(text, 'jsonl');

@@ -19,13 +19,13 @@ const answer = createAnswerer({
 });
 const { whale, tokenizer } = await loadWhale();
 /** The demo model as the package opens it. */
-const model = {
+const demo = {
   tokenizer,
   forward: (text, options) => whale.forward(tokenizer.encode(text).ids, options),
 };
 
 /** Runs a program with the demo model instead of the model that it opens, and returns its output. */
-async function outputOf(program) {
+async function outputOf(program, model = demo) {
   const printed = [];
   const body = program
     .replace(/^import .*$/m, '')
@@ -71,6 +71,22 @@ for (const [name, patch] of Object.entries({
     assert.equal(token, run.top[0].text);
     assert.ok(Math.abs(probability - run.top[0].now) < 1e-5, `${probability}, not ${run.top[0].now}`);
   });
+
+test('the program prints the next token of a model with a large vocabulary', async () => {
+  await answer({ verb: 'show', id: 1, state: initialState });
+  const { about } = parts.source;
+  const data = new Float32Array(200_000).fill(-100);
+  data[150_000] = 3;
+  const large = {
+    tokenizer: { decode: ([id]) => `token ${id}` },
+    forward: () => ({
+      logits: { data, shape: [1, 1, data.length] },
+      captured: new Proxy({}, { get: () => ({ toArray: () => [[]] }) }),
+    }),
+  };
+  const program = runAgain(initialState, { about, tokens: parts.run.T, title: 'a head', source: 'own' });
+  assert.deepEqual((await outputOf(program, large)).at(-1), ['token 150000', 1]);
+});
 
 test('only models that read text or numbers have such a program', () => {
   assert.equal(isRunnable({ kind: 'weights', reads: 'nothing', parts: [] }), false);

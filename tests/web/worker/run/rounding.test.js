@@ -23,7 +23,7 @@ const IDS = TEXT.split(' ').map(Number);
 async function sourceOf(openExact) {
   const model = await open('int4');
   model.tokenizer = undefined;
-  const files = { bytes: bytes.length, weights: 'int8', openExact, readPreprocessor: async () => undefined };
+  const files = { bytes: bytes.length, weights: 'int8', openExact };
   return (await describeOpened('m', model, files)).source;
 }
 
@@ -116,7 +116,7 @@ test('a cancelled comparison stops reading and says nothing more', async () => {
 
 test('a source in float32 has nothing to compare', async () => {
   const model = await open('float32');
-  const files = { bytes: 1, weights: 'float32', openExact: open, readPreprocessor: async () => undefined };
+  const files = { bytes: 1, weights: 'float32', openExact: open };
   const { source } = await describeOpened('m', model, files);
   assert.deepEqual(await answerOf(source), []);
   source.dispose();
