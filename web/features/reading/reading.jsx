@@ -182,6 +182,7 @@ const Break = ({ children }) => <span class="break">{children}</span>;
 function Mixture({ run, others }) {
   const words = useSession().words.value;
   if (run.values.patched) return words.writesOther;
+  if (run.values.isMean) return words.writesMean;
   if (run.values.scale === 0) return words.writesNot;
   return (
     <>
