@@ -14,7 +14,9 @@ import { drawTrace } from './traceFigure.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Trace } from './places.js' */
 /**
- * @typedef {{ state: State, about: About | null, own: import('./traceState.js').Texts, theme: Theme }} Shown
+ * measure: returns the width of a text in the page.
+ * @typedef {{ state: State, about: About | null, own: import('./traceState.js').Texts, theme: Theme,
+ *   measure?: import('../export/svg.js').Measure }} Shown
  */
 
 /** @param {'csv' | 'svg' | 'mjs'} kind @param {Trace} trace @param {Shown} shown @returns {string} */
