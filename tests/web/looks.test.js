@@ -946,3 +946,30 @@ for (const [width, share] of inTier([1440, 1024], [1024]).flatMap((width) => LET
     });
     assert.ok(content <= room, `${content} px in ${room} px`);
   });
+
+for (const width of [1440, 1024])
+  test(`${width} px: no column of the tables of heads is cut off, and the atlas shows its parts below each other`, async () => {
+    const cut = (selector) =>
+      page.evaluate((selector) => part(selector).scrollWidth - part(selector).clientWidth, selector);
+    await open('panel=table', width);
+    await page.waitForFunction(() => part('.heads-table td'));
+    assert.ok((await cut('.heads-table .scrolls')) <= 0);
+    await open('', width);
+    await page.locator('.legend button', { hasText: /^Atlas$/ }).click();
+    await page.waitForFunction(() => part('.atlas-grid'));
+    const [map, area, passages] = await page.evaluate(() =>
+      ['.atlas-map', '.atlas-area', '.atlas-passages'].map((name) => part(name).getBoundingClientRect().toJSON()),
+    );
+    assert.ok(area.bottom <= map.bottom + 1, `the map ends at ${area.bottom}, its part at ${map.bottom}`);
+    assert.ok(passages.left >= map.right || passages.top >= map.bottom, 'the passages do not cover the map');
+    await page.locator('.as-table').click();
+    await page.waitForFunction(() => part('.atlas-table td'));
+    assert.ok((await cut('.atlas-table')) <= 0);
+    await page.locator('.as-table').click();
+  });
+
+test('the button that shows every step is visible without the pointer', async () => {
+  await open('', 1440);
+  await page.mouse.move(1, 1);
+  await page.waitForFunction(() => getComputedStyle(part('.in-full')).opacity === '1');
+});

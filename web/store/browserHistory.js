@@ -18,11 +18,12 @@ const KINDS = {
     first === null ? null : Math.max(first, 1),
   ],
   head: ({ layer, head }) => [layer, head],
-  change: ({ temperature, mask, painted, scale, patch, pinned, trace, circuit }) => [
+  change: ({ temperature, mask, painted, scale, off, patch, pinned, trace, circuit }) => [
     temperature,
     mask,
     painted,
     scale,
+    off,
     patch,
     pinned,
     trace,

@@ -351,6 +351,8 @@ export interface HeadValues {
   directions: Float32Array | null;
   scale?: number;
   patched?: boolean;
+  /** True if the head is off, and its output is replaced by its mean. */
+  isMean?: boolean;
 }
 
 /** Direct logit attribution. */

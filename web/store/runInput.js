@@ -11,22 +11,25 @@
  *   number of keys of a sliding window
  * @property {Record<string, string>} painted by place: cells that were masked by hand, see hiddenCells.js
  * @property {Record<string, number>} scale by place: factor of a head's output, 0 is off
+ * @property {'zero' | 'mean'} [off] what replaces the output of a head that is off: zero by default, or its mean over
+ *   the tokens of the run
  * @property {Record<string, number>} patch by place: 1 replaces a head's output by that of the pinned run
  */
 
 /** The names of the fields of a run. */
-export const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'patch']);
+export const RUN = /** @type {const} */ (['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'off', 'patch']);
 /** Name of the model that is trained on the page. */
 export const TRAINED = 'trained';
 
 /** @param {Run} state @returns {Run} */
-export const runOf = ({ text, second = '', temperature, mask, painted = {}, scale, patch }) => ({
+export const runOf = ({ text, second = '', temperature, mask, painted = {}, scale, off = 'zero', patch }) => ({
   text,
   second,
   temperature,
   mask,
   painted,
   scale,
+  off,
   patch,
 });
 
@@ -43,4 +46,11 @@ const isEmpty = (map) => Object.keys(map).length === 0;
 export const isChanged = ({ temperature, mask, painted = {}, scale, patch }) =>
   ![temperature, mask, painted, scale, patch].every(isEmpty);
 /** The fields of a run that does not change the model. */
-export const UNCHANGED = { temperature: {}, mask: {}, painted: {}, scale: {}, patch: {} };
+export const UNCHANGED = {
+  temperature: {},
+  mask: {},
+  painted: {},
+  scale: {},
+  off: /** @type {const} */ ('zero'),
+  patch: {},
+};

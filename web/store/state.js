@@ -73,6 +73,7 @@ export const initialState = {
   mask: {},
   painted: {},
   scale: {},
+  off: 'zero',
   patch: {},
   pinned: null,
   training: usualTraining('repeat'),
@@ -120,6 +121,7 @@ const OF_RUN = {
   mask: byPlace((x) => ['causal', 'none', 'past'].includes(x) || /^\d+$/.test(x)),
   painted: (x) => x === undefined || byPlace(isPainted)(x),
   scale: byPlace(isNumber(-10, 10)),
+  off: (x) => x === undefined || x === 'zero' || x === 'mean',
   // A patch may also be at a place of a trace, such as 'mlp.3.1': the MLP of layer 3 at token 1.
   patch: (map) => byPlace((x) => x === 1 || x === 0)(withoutParts(map)),
 };
@@ -256,6 +258,7 @@ const WRITTEN = {
     (/** @type {string} */ map) => readMap(map, String),
   ],
   scale: numbers,
+  off: text,
   patch: numbers,
   pinned: [(/** @type {Run} */ run) => writeFields(run), (/** @type {string} */ run) => readRun(run)],
   training: [writeTraining, readTraining],

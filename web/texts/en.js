@@ -205,8 +205,12 @@ export const strings = {
   headInText: (/** @type {number} */ l, /** @type {number} */ h) => `layer ${l}, head ${h}`,
   isOff: 'is off',
   isPart: (/** @type {number} */ x) => `at ${x}`,
-  offMeans: (/** @type {boolean} */ last) =>
-    `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
+  offMeans: {
+    zero: (/** @type {boolean} */ last) =>
+      `Its output is set to zero. ${last ? 'The guess is made without it' : 'Later layers run without it'}.`,
+    mean: (/** @type {boolean} */ last) =>
+      `Its output is set to its mean over all tokens. ${last ? 'The guess is made with it' : 'Later layers run with it'}.`,
+  },
   rank: 'rank heads',
   sorts: { place: 'by number', effect: 'in each layer, by cost (tries all)', uniform: 'in each layer, by certainty' },
   roleNames: {
@@ -328,6 +332,7 @@ export const strings = {
   of: '×',
   writes: 'the output of this head at',
   writesNot: 'this head is off: its output is zero at',
+  writesMean: 'this head is off: its mean over all tokens is its output at',
   writesOther: 'from the pinned run: the output of this head at',
   adds: 'adds to',
   logit: 'logit',
@@ -343,6 +348,10 @@ export const strings = {
     title: 'Without each head',
     about: (/** @type {string} */ percent) => `: ${percent}. With one head off it falls or rises to:`,
     none: 'Each head is switched off in turn.',
+    replaced: {
+      zero: 'The output of a head that is off is zero.',
+      mean: 'The output of a head that is off is its mean over all tokens.',
+    },
     turns: 'The mean angle by which the hidden states turn with one head off.',
     turnsBy: (/** @type {string} */ angle) => `turns by ${angle}`,
   },
@@ -373,6 +382,8 @@ export const strings = {
   on: 'on',
   half: 'half',
   off: 'off',
+  whenOff: 'when off',
+  replacements: { zero: 'zero', mean: 'its mean over all tokens' },
   patch: 'replace with',
   patched: 'the pinned run',
   notPatched: 'not replaced',

@@ -101,7 +101,7 @@ export const texts = {
   looksAt: 'Looks at',
   more: 'more',
   fewer: 'fewer',
-  off: 'Switched off',
+  off: 'Switched off, its output is zero',
   linePerPassage: 'one line per passage',
   worse: (/** @type {string} */ bits) => `Without it the model guesses worse, by ${bits} bits per token`,
   better: (/** @type {string} */ bits) => `Without it the model guesses better, by ${bits} bits per token`,

@@ -30,7 +30,10 @@ export function Atlas({ width, height, compact = false, free = false }) {
   const enter = () => list.current?.querySelector('button')?.focus();
   const isTable = session.atlas.table.value;
   return (
-    <div class={`atlas ${narrow ? 'narrow-atlas' : ''}`} style={px({ height: free ? undefined : height })}>
+    <div
+      class={`atlas ${narrow ? 'narrow-atlas' : ''} ${isTable ? 'table-atlas' : ''}`}
+      style={px({ height: free ? undefined : height })}
+    >
       <section class="atlas-map" aria-label={texts.title(map ? map.layers * map.heads : 0)}>
         <MapHeader map={map} />
         {map ? (

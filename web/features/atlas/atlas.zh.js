@@ -100,7 +100,7 @@ export const texts = {
   looksAt: '看哪里',
   more: '更多',
   fewer: '收起',
-  off: '关掉它',
+  off: '关掉它，输出为零',
   linePerPassage: '每段文字一条线',
   worse: (/** @type {string} */ bits) => `没有它，模型猜得更差，每个词元差 ${bits} 比特`,
   better: (/** @type {string} */ bits) => `没有它，模型猜得更准，每个词元好 ${bits} 比特`,

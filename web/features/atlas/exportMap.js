@@ -2,6 +2,8 @@
 
 import { download } from '../../ui/download.js';
 import { PALETTE } from '../../ui/palette.js';
+import { widthOf } from '../export/measure.js';
+import { fixed, SANS, xml } from '../export/svg.js';
 import { axesOf, scaleOf, shownAxes, valuesOn } from './axes.js';
 import { SHAPES } from './shapes.js';
 import { rolesOn, shownMap } from './shownMap.js';
@@ -15,9 +17,6 @@ import { rolesOn, shownMap } from './shownMap.js';
 /** Sizes of the drawing in pixels. */
 const [WIDTH, HEIGHT, MARGIN] = [640, 560, 56];
 const SHAPE = 12;
-
-/** @param {string} text */
-const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
  * The roles that the page shows; null if they are unknown.
@@ -51,8 +50,9 @@ export function mapCsv(map, named) {
  * @param {AxisName[]} axes
  * @param {Theme} theme
  * @param {{ axes: Record<string, string>, roles: Record<string, string> }} texts
+ * @param {import('../export/svg.js').Measure} [measure] returns the width of a text in the page
  */
-export function mapSvg(map, named, axes, theme, texts) {
+export function mapSvg(map, named, axes, theme, texts, measure) {
   const { bg, ink, ink2, data, hairline } = PALETTE[theme];
   const values = axes.map((name) => valuesOn(map, name));
   const across = scaleOf(axes[0], values[0], MARGIN, WIDTH - 20);
@@ -61,7 +61,7 @@ export function mapSvg(map, named, axes, theme, texts) {
   const line = (/** @type {number[]} */ [x1, y1, x2, y2]) =>
     `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${hairline}"/>`;
   const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ content, more = '') =>
-    `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${ink2}" ${more}>${escaped(content)}</text>`;
+    `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${ink2}" ${more}>${xml(content)}</text>`;
   const heads = rolesOn(map, named.roles).map((role, i) => {
     const place = (/** @type {typeof up} */ scale, /** @type {number} */ value) =>
       scale.at(Number.isFinite(value) ? value : scale.least).toFixed(1);
@@ -69,10 +69,11 @@ export function mapSvg(map, named, axes, theme, texts) {
     const look = role ? `fill="${data}"` : `fill="none" stroke="${ink2}" stroke-width="0.08"`;
     const name = `${Math.floor(i / map.heads)}.${i % map.heads}${role ? ` ${texts.roles[role]}` : ''}`;
     const shape = `<path transform="scale(${SHAPE})" d="${SHAPES[role ?? 'none']}" ${look}/>`;
-    return `<g transform="translate(${x} ${y})">${shape}${text(10, 4, name, 'font-size="10"')}</g>`;
+    const small = `font-size="10"${fixed(name, 10, measure, { font: SANS })}`;
+    return `<g transform="translate(${x} ${y})">${shape}${text(10, 4, name, small)}</g>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="${SANS}" font-size="12">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="${bg}"/>`,
     ...across.ticks.flatMap(({ value, at }) => [
       line([at, top, at, bottom]),
@@ -102,6 +103,6 @@ export async function saveMap(kind, session) {
   const named = /** @type {ShownRoles} */ ({ roles: session.roles.peek(), weights: session.roleWeights.peek() });
   if (kind === 'csv') return download('headlight-heads.csv', 'text/csv', mapCsv(map, named));
   const { texts } = await (session.language.peek() === 'zh' ? import('./atlas.zh.js') : import('./atlas.en.js'));
-  const svg = mapSvg(map, named, shownAxes(map, session.state.peek().axes), session.theme.peek(), texts);
+  const svg = mapSvg(map, named, shownAxes(map, session.state.peek().axes), session.theme.peek(), texts, widthOf);
   download('headlight-heads.svg', 'image/svg+xml', svg);
 }

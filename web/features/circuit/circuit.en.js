@@ -62,7 +62,6 @@ export const texts = {
   looks: (/** @type {string} */ head) => [`${head} looks at `, ''],
   off: (/** @type {string} */ source) => `switching ${source} off costs`,
   inPoints: (/** @type {string} */ n) => (n === '1' ? '1 point' : `${n} points`),
-  csv: 'Save the lines as CSV',
   reconnect: 'Reconnect',
   undo: 'Undo',
   carries: 'a cut line carries',

@@ -47,7 +47,6 @@ export const texts = {
   looks: (head) => [`${head} 关注 `, ''],
   off: (source) => `关掉 ${source} 的代价`,
   inPoints: (n) => `${n} 个百分点`,
-  csv: '把这些连线存为 CSV',
   reconnect: '重新连接',
   undo: '撤销',
   carries: '切断的连线传递',

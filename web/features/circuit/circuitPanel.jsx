@@ -3,7 +3,6 @@
 
 import { signed, weightText } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
-import { download } from '../../ui/download.js';
 import { Track } from '../../ui/track.jsx';
 import { CarriesMenu } from './carriesMenu.jsx';
 import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.js';
@@ -43,13 +42,6 @@ export function CircuitPanel() {
         {points[2]}
         {circuit.needed.length > 0 && ` ${own.needed(circuit.needed.length)}`}
       </p>
-      {work.stage === 'done' && (
-        <p>
-          <button type="button" class="word" onClick={() => saveCsv(circuit, session.state.value.model, own)}>
-            {own.csv}
-          </button>
-        </p>
-      )}
     </section>
   );
 }
@@ -73,13 +65,6 @@ function HowMany({ few, count }) {
       </button>
     </p>
   );
-}
-
-/** @param {Circuit} circuit @param {string} model @param {import('./circuitState.js').Texts} own */
-async function saveCsv(circuit, model, own) {
-  const [{ circuitCsv }, { fileName }] = await Promise.all([import('./circuitFile.js'), import('../export/csv.js')]);
-  const name = fileName(['headlight', model, 'circuit', circuit.begun.answers[0]], 'csv');
-  download(name, 'text/csv', circuitCsv(circuit, own));
 }
 
 /** @param {{ circuit: Circuit, count: number }} props */

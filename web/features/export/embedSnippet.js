@@ -26,7 +26,7 @@ export function snippetOf(state) {
   const view = /** @type {Record<string, string>} */ (VIEWS)[state.view] ?? 'head';
   const { model, text, layer, head, cell } = state;
   const shown = { model, text, view, layer, head, ...(cell ? { cell } : {}) };
-  const changed = writeAddress(state, { ...state, temperature: {}, mask: {}, painted: {}, scale: {} });
+  const changed = writeAddress(state, { ...state, temperature: {}, mask: {}, painted: {}, scale: {}, off: 'zero' });
   const options = Object.entries({ ...shown, ...(changed ? { state: changed } : {}) });
   return `<div id="head" style="height: 640px"></div>
 <script type="module">

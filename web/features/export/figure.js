@@ -4,6 +4,7 @@
 import { PALETTE } from '../../ui/palette.js';
 import { differenceAt, differenceOf, SIGNED, signedPlace, weightIn } from '../compare/tokenPairs.js';
 import { marksOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
+import { fixed, SANS, SERIF, xml } from './svg.js';
 
 /** @import { RunPair } from '../compare/tokenPairs.js' */
 /** @import { Palette } from '../heatmap/types.js' */
@@ -27,19 +28,10 @@ import { marksOf, RAMP, weightAt } from '../heatmap/colourRamp.js';
  * Draws many cells as an image with one pixel for each cell, and returns the data address of the image.
  * @typedef {(panel: Panel, colours: { pixel: (value: number) => number }) => string} Raster
  */
-/** Returns the width of a text. @typedef {(text: string, size: number, font: string) => number} Measure */
+/** @typedef {import('./svg.js').Measure} Measure */
 
-/** @type {Record<string, string>} */
-const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
-/** Escapes a text for XML, and removes the characters that XML forbids. @param {string} text */
-const xml = (text) =>
-  text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
-
-const SERIF =
-  "'Iowan Old Style', Palatino, 'Palatino Linotype', 'Source Serif 4', 'Noto Serif', 'DejaVu Serif', Georgia, serif";
 /** Cells smaller than this have no number. */
 const MIN_FIGURE_CELL = 24;
-const SANS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 /** Margin, side of a picture and width of the legend in SVG units, and number of colour steps in the legend. */
 const [MARGIN, SIDE, LEGEND, STEPS] = [24, 640, 220, 55];
 /** Maximum length of a text and of a name, in characters. */
@@ -60,15 +52,6 @@ function cut(text, most) {
 }
 /** @param {string} words @param {number} x @param {number} y @param {string} more */
 const textAt = (words, x, y, more) => `<text x="${x}" y="${y}" ${more}>${xml(words)}</text>`;
-/**
- * Returns an attribute that fixes the width of a text, so that names neither overlap nor are cut in a viewer without
- * the font.
- * @param {string} words @param {number} size @param {Measure | undefined} measure
- */
-const fixed = (words, size, measure) => {
-  const width = measure?.(words, size, SERIF) ?? 0;
-  return width > 0 ? ` textLength="${width.toFixed(1)}" lengthAdjust="spacingAndGlyphs"` : '';
-};
 /** @param {number} x @param {number} y @param {number} width @param {number} height @param {string} fill */
 const rectangle = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;

@@ -12,6 +12,7 @@ import { allOf, toJson, toNpy, toSafetensors } from './arrays.js';
 import { fileName, toCsv } from './csv.js';
 import { comparisonOf, figureOf } from './figure.js';
 import { inJavaScript, inPython } from './headProgram.js';
+import { widthOf } from './measure.js';
 import { isRunnable, runAgain } from './modelProgram.js';
 import { pixelsOf } from './pixels.js';
 
@@ -153,16 +154,6 @@ function sidesOf(session, { now, old }) {
     return { title: next ? `${name}: ${texts.guesses} ${next}` : name, about };
   };
   return [sideOf(now, texts.now, text), sideOf(old, texts.old, pinned?.text ?? '')];
-}
-
-/** @type {CanvasRenderingContext2D | null} */
-let ruler = null;
-/** Returns the width of a text in a font. @type {import('./figure.js').Measure} */
-function widthOf(text, size, font) {
-  ruler ??= document.createElement('canvas').getContext('2d');
-  if (!ruler) throw new Error('cannot measure texts, because the browser has no 2D canvas');
-  ruler.font = `${size}px ${font}`;
-  return ruler.measureText(text).width;
 }
 
 /** @type {import('./figure.js').Raster} */

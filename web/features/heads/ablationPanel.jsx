@@ -3,7 +3,7 @@
 import { degrees, signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
 import { shown } from '../prompt/tokens.js';
-import { shownPart } from '../whatif/modelEdits.js';
+import { replacementOf, shownPart } from '../whatif/modelEdits.js';
 import { AblationButton, pointsFrom } from './ablation.jsx';
 
 /** @import { Ablation } from '../../store/protocol.js' */
@@ -30,7 +30,8 @@ export function AblationPanel() {
           </>
         ) : (
           words.ablation.none
-        )}
+        )}{' '}
+        {words.ablation.replaced[replacementOf(session.about.value, session.state.value)]}
       </p>
       {ablation ? <AblationList ablation={ablation} /> : <ol />}
       <AblationButton opensPanel={false} />

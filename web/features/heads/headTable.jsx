@@ -30,7 +30,8 @@ function rowsOf(run) {
 }
 
 const isKnown = (/** @type {number | undefined} */ x) => x !== undefined && Number.isFinite(x);
-const figure = (/** @type {number | undefined} */ x) => (x !== undefined && isKnown(x) ? x.toFixed(2) : '');
+/** Returns two decimals without a zero before them, because the column is narrow. @param {number | undefined} x */
+const figure = (x) => (x !== undefined && isKnown(x) ? x.toFixed(2).replace(/^0\./, '.') : '');
 /** Returns the value by which a row is sorted. An unknown value comes last. @param {Row} row @param {Column} column */
 const sortValue = (row, column) => (isKnown(row[column]) ? Number(row[column]) : Number.NEGATIVE_INFINITY);
 

@@ -8,7 +8,7 @@ import { px } from '../../ui/px.js';
 import { attendsToFirst, findsNothing, highestScores, measuredText, roleName, roleWeightText } from '../heads/roles.js';
 import { canShow } from '../viewRules.js';
 import { HeadSwitch } from '../whatif/headSwitch.jsx';
-import { effective, placeOfLayer, shownPart } from '../whatif/modelEdits.js';
+import { effective, placeOfLayer, replacementOf, shownPart } from '../whatif/modelEdits.js';
 
 /** @import { RoleName } from '../heads/roles.js' */
 /** @import { ComponentChildren } from 'preact' */
@@ -98,7 +98,7 @@ function Role({ run, scale }) {
   const role = session.roles.value?.[layer]?.[head] ?? null;
   // The last layer of an encoder is not the last layer of the model, because the decoder follows.
   const isLast = layer === about.layers - 1 && shownPart(about, session.state.value) !== 'encoder';
-  if (scale === 0) return <>{words.offMeans(isLast)}</>;
+  if (scale === 0) return <>{words.offMeans[replacementOf(about, session.shownState.value)](isLast)}</>;
   if (role && findsNothing(role, run)) {
     const usual = words.usually(roleName(session, role));
     // An embedded instrument has no atlas to open.

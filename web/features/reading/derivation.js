@@ -45,8 +45,8 @@ export function readingOf(run, { t, s }) {
   const weights = row(weightsOf(run, run.layer, run.head), t, S);
   const score = scores[t * S + s];
   const weight = weights[s];
-  // If the head is patched, its output is not a mixture of these values, so the direction does not apply.
-  const direction = !values.patched && directions ? row(directions, t) : null;
+  // If the head's output is replaced, it is not a mixture of these values, so the direction does not apply.
+  const direction = !values.patched && !values.isMean && directions ? row(directions, t) : null;
   // Direct logit attribution of the cell; null if it is unknown.
   const adds = direction && (values.scale ?? 1) * weight * v.reduce((sum, x, i) => sum + x * direction[i], 0);
   const sum = product.reduce((a, x) => a + x, 0);

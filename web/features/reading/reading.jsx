@@ -51,16 +51,13 @@ export function Reading({ compact = false, title = true }) {
   );
 }
 
-/**
- * The button that shows each step in full or in short. On a large screen it is visible while the pointer or the focus
- * is in the column.
- */
+/** The button that shows each step in full or in short. */
 function InFull() {
   const session = useSession();
   const words = session.words.value;
   const full = session.inFull.value;
   return (
-    <button type="button" class={`word in-full ${full ? 'stays' : ''}`} onClick={() => session.setInFull(!full)}>
+    <button type="button" class="word in-full" onClick={() => session.setInFull(!full)}>
       {full ? words.inShort : words.inFull}
     </button>
   );
@@ -182,6 +179,7 @@ const Break = ({ children }) => <span class="break">{children}</span>;
 function Mixture({ run, others }) {
   const words = useSession().words.value;
   if (run.values.patched) return words.writesOther;
+  if (run.values.isMean) return words.writesMean;
   if (run.values.scale === 0) return words.writesNot;
   return (
     <>

@@ -9,7 +9,6 @@ import { useKeyboardScroll } from '../../ui/useKeyboardScroll.js';
 import { Reading } from '../reading/reading.jsx';
 import { isOpen } from '../train/settings.js';
 import { canShow } from '../viewRules.js';
-import { ExportMenu } from './exportMenu.jsx';
 import { keyOf, ROWS } from './places.js';
 import { cellAt, headsOf, movesOf, NOISE, shareText, stretchesOf } from './shares.js';
 import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } from './traceState.js';
@@ -43,7 +42,7 @@ export function TracePanel({ compact = false, title = true }) {
       )}
       <Summary trace={trace} soFar={!isWhole} />
       {!(place && cell) && <p class="how">{isWhole ? own.point : own.canPoint}</p>}
-      <Actions trace={trace} place={place && cell ? place : null} />
+      <Actions place={place && cell ? place : null} />
     </section>
   );
 }
@@ -279,24 +278,22 @@ function Move({ trace, move: { layer, place, head } }) {
   );
 }
 
-/** @param {{ trace: Trace, place: GridPlace | null }} props */
-function Actions({ trace, place }) {
+/** @param {{ place: GridPlace | null }} props */
+function Actions({ place }) {
   const session = useSession();
   const own = textsIn(session);
   const isOn = place !== null && session.state.value.patch[keyOf(place)] === 1;
+  if (!place || !isOn) return null;
   return (
     <p class="trace-actions">
-      {place && isOn && (
-        <button type="button" class="word strong" onClick={() => openInstrument(session, place)}>
-          {own.open}
-        </button>
-      )}
-      {isOn && canShow('flow', session.run.value) && (
+      <button type="button" class="word strong" onClick={() => openInstrument(session, place)}>
+        {own.open}
+      </button>
+      {canShow('flow', session.run.value) && (
         <button type="button" class="word" onClick={() => openCircuit(session)}>
           {own.openCircuit}
         </button>
       )}
-      <ExportMenu trace={trace} />
     </p>
   );
 }

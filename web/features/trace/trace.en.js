@@ -156,11 +156,6 @@ export const texts = {
   exampleMoved: 'a head carries it to the last word',
   exampleHigh: 'upper layers: the last word has it',
   measure1: 'Measure this pair',
-  export: 'Export',
-  csv: 'Numbers, CSV',
-  svg: 'Picture, SVG',
-  program: 'Ten lines of code for this',
-  programAbout: 'A program that repeats the measurement with the model itself.',
   way: (/** @type {string} */ b, /** @type {string} */ a) => ['of the way from ', b, ' to ', a],
   scale: 'Share of the way, from −100 to 100 percent: 0 is the lower answer, 100 the upper one',
   nothing: {

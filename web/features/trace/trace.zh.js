@@ -119,11 +119,6 @@ export const texts = {
   exampleMoved: '一个头把它带到最后一个词',
   exampleHigh: '较高的层：最后一个词已有答案',
   measure1: '测量这一对',
-  export: '导出',
-  csv: '数字，CSV',
-  svg: '图，SVG',
-  program: '重现它的十行代码',
-  programAbout: '用模型本身重复这次测量的程序。',
   way: (b, a) => ['从 ', b, ' 到 ', a],
   scale: '走了多少，−100% 到 100%：0 是下面的答案，100 是上面的答案',
   nothing: {

@@ -2,6 +2,7 @@
 
 import { PALETTE } from '../../ui/palette.js';
 import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.js';
+import { fixed, SANS, SERIF, xml } from '../export/svg.js';
 import { ROWS } from './places.js';
 import { cellAt, figureOf, shownShare } from './shares.js';
 import { layoutOf } from './traceLayout.js';
@@ -10,13 +11,7 @@ import { layoutOf } from './traceLayout.js';
 /** @import { Trace } from './places.js' */
 /** @import { Shown } from './traceFiles.js' */
 
-/** @type {Record<string, string>} */
-const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
-/** @param {string} text */
-const xml = (text) =>
-  text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
-
-const SERIF = 'font-family="Palatino, Georgia, serif"';
+const FAMILY = `font-family="${SERIF}"`;
 /**
  * In SVG units: margin, width of the names of layers, width of a column and of a head, height of a layer, and gap
  * between the blocks.
@@ -99,23 +94,29 @@ function cellsOf(trace, geometry, theme) {
  * @param {Geometry} geometry
  * @param {Shown} shown
  */
-function labelsOf({ answers, columns, first, layers, upper, lower }, { left, top, headsLeft }, { own, theme }) {
+function labelsOf(
+  { answers, columns, first, layers, upper, lower },
+  { left, top, headsLeft },
+  { own, theme, measure },
+) {
   const { ink2 } = PALETTE[theme];
   const [small, large] = [13, 15].map((size) => `font-size="${size}" fill="${ink2}"`);
-  const italic = `${SERIF} font-style="italic"`;
+  const italic = `${FAMILY} font-style="italic"`;
+  const word = (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
+    textAt(text, x, y, `${large} ${FAMILY} text-anchor="middle"${fixed(text, 15, measure, { most: COLUMN - 4 })}`);
   const rows = [
     { name: own.upper, pieces: upper.pieces, side: /** @type {const} */ ('from'), answer: answers[0] },
     { name: own.lower, pieces: lower.pieces, side: /** @type {const} */ ('into'), answer: answers[1] },
   ];
   const same = columns.slice(0, first).map(({ into }) => lower.pieces[into].space + lower.pieces[into].text);
   return [
-    textAt(same.join(''), MARGIN, MARGIN + LINE, `${large} ${SERIF}`),
+    textAt(same.join(''), MARGIN, MARGIN + LINE, `${large} ${FAMILY}${fixed(same.join(''), 15, measure)}`),
     ...rows.flatMap(({ name, pieces, side, answer }, i) => {
       const y = MARGIN + (2 + i) * LINE;
       const words = columns.slice(first).map((column) => pieces[column[side]]?.name ?? '·');
       return [
         textAt(name, MARGIN, y, small),
-        ...words.map((word, j) => textAt(word, left + (j + 0.5) * COLUMN, y, `${large} ${SERIF} text-anchor="middle"`)),
+        ...words.map((text, j) => word(text, left + (j + 0.5) * COLUMN, y)),
         textAt(answer, headsLeft, y, `${large} ${italic}`),
       ];
     }),
@@ -153,7 +154,7 @@ export function drawTrace(trace, shown) {
   const geometry = geometryOf(trace);
   const { width, height } = geometry.whole;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="system-ui, sans-serif">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="${SANS}">`,
     `<title>${xml(shown.own.title)}</title>`,
     `<rect width="100%" height="100%" fill="${PALETTE[shown.theme].bg}"/>`,
     ...labelsOf(trace, geometry, shown),

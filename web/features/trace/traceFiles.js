@@ -1,7 +1,7 @@
 // Writes the files of a trace: a table of its cells, a drawing, and a program that repeats the measurement.
 
 import { shortest } from '../../ui/oklab.js';
-import { field, fileName } from '../export/csv.js';
+import { field } from '../export/csv.js';
 import { inputOf, listed, literal, placeOfModel } from '../export/modelProgram.js';
 import { editsOf } from '../whatif/forwardEdits.js';
 import { partnersOf } from './alignWords.js';
@@ -14,10 +14,10 @@ import { drawTrace } from './traceFigure.js';
 /** @import { Theme } from '../../ui/palette.js' */
 /** @import { Trace } from './places.js' */
 /**
- * @typedef {{ state: State, about: About | null, own: import('./traceState.js').Texts, theme: Theme }} Shown
+ * measure: returns the width of a text in the page.
+ * @typedef {{ state: State, about: About | null, own: import('./traceState.js').Texts, theme: Theme,
+ *   measure?: import('../export/svg.js').Measure }} Shown
  */
-
-export { fileName };
 
 /** @param {'csv' | 'svg' | 'mjs'} kind @param {Trace} trace @param {Shown} shown @returns {string} */
 export function fileOf(kind, trace, shown) {

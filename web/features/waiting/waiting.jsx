@@ -17,7 +17,12 @@ export function Waiting() {
   const texts = useTexts();
   const computing = session.computing.value;
   const isOld = session.isOld.value;
-  useEffect(() => session.announce(`${texts.computing} ${isOld ? texts.greyIsOld : ''}`), []);
+  // What was announced about the change, such as the name of the chosen head, stays before it.
+  useEffect(() => {
+    const [change] = session.announcement.peek().split(texts.computing);
+    const said = [change.trim(), texts.computing, isOld && texts.greyIsOld];
+    session.announce(said.filter(Boolean).join(' '));
+  }, []);
   return (
     <div class="run-state waiting">
       <p>

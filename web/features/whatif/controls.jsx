@@ -6,9 +6,11 @@ import { Slider } from '../../ui/slider.jsx';
 import { matrixOf } from '../viewRules.js';
 import {
   effective,
+  hasMean,
   KNOB,
   placeIn,
   placeOfLayer,
+  replacementOf,
   shownPart,
   temperatureText,
   toKnob,
@@ -135,6 +137,33 @@ export function HeadScale() {
           {words[name]}
         </button>
       ))}
+    </span>
+  );
+}
+
+/** Chooses what replaces the output of a head that is off. */
+export function Replacement() {
+  const session = useSession();
+  const words = session.words.value;
+  const about = session.about.value;
+  if (!hasMean(about)) return null;
+  const chosen = replacementOf(about, session.state.value);
+  return (
+    <span class="choice" role="group" aria-label={words.whenOff}>
+      <span class="label">{words.whenOff}</span>
+      {
+        /** @type {const} */ (['zero', 'mean']).map((off) => (
+          <button
+            key={off}
+            type="button"
+            class="word"
+            aria-pressed={chosen === off}
+            onClick={() => session.update({ off })}
+          >
+            {words.replacements[off]}
+          </button>
+        ))
+      }
     </span>
   );
 }

@@ -71,7 +71,7 @@ function paintedEdits({ painted = {}, mask }, at, place, { heads, causal = true,
  */
 export function editsOf(run, stack) {
   const { part = 'decoder', layers, heads, causal = true } = stack;
-  const { temperature, mask, scale } = run;
+  const { temperature, mask, scale, off: set = 'zero' } = run;
   /** @type {object[]} */
   const edits = [];
   for (let layer = 0; layer < layers; layer++) {
@@ -83,7 +83,7 @@ export function editsOf(run, stack) {
     for (const [value, head] of groups(temperature, place, heads, 1))
       edits.push({ at: scores, head, temperature: value });
     for (const [value, head] of groups(scale, place, heads, 1))
-      edits.push({ at: outputs, head, ...(value === 0 ? { set: 'zero' } : { scale: value }) });
+      edits.push({ at: outputs, head, ...(value === 0 ? { set } : { scale: value }) });
   }
   return edits;
 }

@@ -85,6 +85,15 @@ export const isInside = (other, place) =>
 export const isOff = ({ scale }, layer, head) => effective(scale, layer, head, 1) === 0;
 
 /**
+ * Returns what replaces the output of a head that is off. The mean is that over the tokens of one run, so a model of
+ * speech has none: its decoder reads one token at a time. Neither have heads without a model.
+ * @param {Pick<About, 'kind' | 'reads'> | null} about @param {Pick<Run, 'off'>} run
+ */
+export const replacementOf = (about, { off = 'zero' }) => (hasMean(about) ? off : 'zero');
+/** @param {Pick<About, 'kind' | 'reads'> | null} about */
+export const hasMean = (about) => about?.kind === 'transformer' && about.reads !== 'sound';
+
+/**
  * Returns true if the comparison is shown: after a change, with a pinned run, or while the pointer or the focus is on
  * `off`.
  * @param {{ kind: string } | null} other @param {boolean} pointed true if the pointer or the focus is on `off`

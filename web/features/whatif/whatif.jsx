@@ -5,7 +5,7 @@ import { useSession } from '../../ui/context.js';
 import { later } from '../../ui/lazy.jsx';
 import { Opens, Unfolds } from '../../ui/popover.jsx';
 import { placesIn } from '../trace/places.js';
-import { HeadScale, MaskMenu, PatchMenu, Temperature, Threshold } from './controls.jsx';
+import { HeadScale, MaskMenu, PatchMenu, Replacement, Temperature, Threshold } from './controls.jsx';
 import { Share } from './share.jsx';
 
 const Patched = later(() => import('../trace/patched.jsx'), 'Patched');
@@ -56,6 +56,7 @@ function Changes({ pins, children }) {
     <Opens around="changes" sign={<Unfolds name={words.changes} />} name={words.changes} look="opens">
       <div class="list up settings" role="group" aria-label={words.changes}>
         <HeadScale />
+        <Replacement />
         {state.pinned && session.about.value?.kind !== 'layer' && <PatchMenu />}
         <MaskMenu />
         {children}

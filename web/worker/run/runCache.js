@@ -2,6 +2,7 @@
 // Runs that take long are computed block by block: see stepRun.js.
 
 import { alignWords, partnersOf } from '../../features/trace/alignWords.js';
+import { replacementOf } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { Problem } from '../sources/problem.js';
 import { readRun } from './modelInput.js';
@@ -158,7 +159,7 @@ export class RunCache {
       : [T, 0];
     return allEdits(
       stacksOf(source, tokens, encoded),
-      pinned ? run : { ...run, patch: {} },
+      { ...run, off: replacementOf(source.about, run), ...(!pinned && { patch: {} }) },
       () => {
         const whole = { .../** @type {Run} */ (pinned), patch: {} };
         const values = this.values(hl, source, whole, { layer: inDecoder, pinned: null });

@@ -1,7 +1,7 @@
 // Sends the answer to `show` for a transformer: the run, the comparison, the pinned run and the roles of the heads.
 
 import { hasTrial } from '../../features/story/trial.js';
-import { effective, layerPlace, otherCase, shownPart } from '../../features/whatif/modelEdits.js';
+import { effective, isOff, layerPlace, otherCase, replacementOf, shownPart } from '../../features/whatif/modelEdits.js';
 import { runOf } from '../../store/runInput.js';
 import { describe } from './describeRun.js';
 import { createPause, fitting } from './longRuns.js';
@@ -257,6 +257,7 @@ function describeNow(source, state, chosen, { ids, keys, place }, values, { kind
   const changes = {
     scale: effective(state.scale, chosen.place, head, 1),
     patched: state.pinned !== null && effective(state.patch, chosen.place, head, 0) === 1,
+    isMean: isOff(state, chosen.place, head) && replacementOf(source.about, state) === 'mean',
   };
   const { fields } = described;
   return { ...described, fields: { ...fields, values: { ...fields.values, ...changes } } };

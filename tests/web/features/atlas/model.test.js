@@ -89,7 +89,11 @@ test('the files of a map have the roles of the page with their numbers', () => {
   assert.match(second, /^0,1,,,1,/);
   const texts = { axes: { distance: 'd', spread: 's' }, roles: { induction: 'finds <more>' } };
   const svg = mapSvg(mapOf(), named, ['distance', 'spread'], 'light', texts);
-  assert.match(svg, />0\.0 finds &lt;more><\/text>.*>0\.1<\/text>/s);
+  assert.match(svg, />0\.0 finds &lt;more&gt;<\/text>.*>0\.1<\/text>/s);
+  // The letters of the reader may be wider, so each name keeps the width that it has in the page.
+  const inPage = mapSvg(mapOf(), named, ['distance', 'spread'], 'light', texts, (name) => 7 * name.length);
+  assert.match(inPage, /textLength="21\.0"[^>]*>0\.1<\/text>/);
+  assert.match(inPage, /font-family="[^"]*'DejaVu Sans', sans-serif"/);
 });
 
 const sample = (fields = {}) => ({

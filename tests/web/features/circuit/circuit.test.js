@@ -15,6 +15,7 @@ import {
   openAt,
   openChooser,
   page,
+  share,
   spoil,
 } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
@@ -46,7 +47,7 @@ test('by mouse: the circuit, a line of the list, a cut with all that follows fro
     /^of the probability of mate, with all 7\d\d other lines cut\.$/,
   );
   assert.match(await guess(), /^[89]\d%$/);
-  const { name, bytes } = await download(() => page.getByRole('button', { name: 'Save the lines as CSV' }).click());
+  const { name, bytes } = await download(() => share('Numbers, CSV'));
   assert.equal(name, 'headlight-whale-circuit-mate.csv');
   assert.match(`${bytes}`, /^1,h4\.2-l,4\.2,the guess,/m);
   assert.match(await costOf(TRICK), /^−[89]\d$/);

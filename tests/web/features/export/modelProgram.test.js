@@ -52,6 +52,7 @@ for (const [name, patch] of Object.entries({
     layer: 3,
     head: 1,
   },
+  'with a head replaced by its mean': { scale: { 3.1: 0, 4.2: 0 }, off: 'mean' },
   'with a head from a pinned run': { pinned, patch: { 4.2: 1 } },
   'with a quote and a line break in the text': { text: `it's "so"\nand \\ so` },
 }))

@@ -11,6 +11,7 @@ import {
   faults,
   openAt,
   page,
+  share,
 } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 import {
@@ -183,23 +184,20 @@ fullTest('two sentences of the visitor are written by keyboard, of different len
 fullTest('files: CSV with every place, SVG with its title, and a program that measures the same shares', async () => {
   await openAt(hashOf(SHIP, WHALE, WORDS));
   await isWhole();
-  const save = async (name) => {
-    await page.locator('.trace-actions').getByRole('button', { name: 'Export' }).click();
-    return String((await download(() => page.getByRole('menuitem', { name }).click())).bytes);
-  };
-  const share = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
+  const save = async (name) => String((await download(() => share(name))).bytes);
+  const shares = await sharesOf(SHIP, WHALE, ['ship', 'whale']);
   const [titles, ...lines] = (await save('Numbers, CSV')).trim().split('\r\n');
   assert.equal(titles, 'part,layer,token,word,head,share,score,p(ship),p(whale)');
   assert.equal(lines.length, 5 * (3 * T + 4));
   for (const line of lines) {
     const [part, layer, token, , head, number] = line.split(',');
-    const wanted = share(part, Number(layer), Number(part === 'head' ? head : token));
+    const wanted = shares(part, Number(layer), Number(part === 'head' ? head : token));
     assert.ok(Math.abs(Number(number) - wanted) < 1e-4, line);
   }
-  const svg = await save('Picture, SVG');
+  const svg = await save('Drawing, SVG');
   assert.match(svg, /<title>Where the answer changes between two sentences<\/title>/);
   assert.ok(svg.match(/<rect /g).length > 105);
-  const program = await save(/Ten lines of code/);
+  const program = await save('Program in JavaScript');
   assert.ok(program.trim().split('\n').length <= 10, program);
   const printed = [];
   const body = program
@@ -224,6 +222,6 @@ fullTest('files: CSV with every place, SVG with its title, and a program that me
     ['stream', 'heads', 'mlp', 'head'],
   );
   const [, { data, shape }] = printed[1];
-  assert.ok(Math.abs(data[4 * shape[1] + T - 1] - share('heads', 4, T - 1)) < 1e-4);
+  assert.ok(Math.abs(data[4 * shape[1] + T - 1] - shares('heads', 4, T - 1)) < 1e-4);
   assert.deepEqual(faults, []);
 });

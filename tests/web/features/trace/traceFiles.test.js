@@ -108,6 +108,30 @@ function wholeTrace() {
  */
 const FIGURES = ['10', '11', '12'];
 
+test('the words of the drawing keep the width that they have in the page, and fit into their columns', () => {
+  const widths = { a: 9, b: 500, c: 7 };
+  const measure = (text) => widths[text] ?? 11;
+  const svg = fileOf('svg', wholeTrace(), {
+    state: stateOf('score'),
+    about: null,
+    own: texts,
+    theme: 'light',
+    measure,
+  });
+  const fixedAt = (word) =>
+    [...svg.matchAll(new RegExp(`textLength="([\\d.]+)"[^>]*>${word}</text>`, 'g'))].map((all) => all[1]);
+  assert.deepEqual(
+    [fixedAt('a'), fixedAt('b'), fixedAt('c')],
+    [
+      ['9.0', '9.0'],
+      ['58.0', '58.0'],
+      ['7.0', '7.0'],
+    ],
+  );
+  const families = [...svg.matchAll(/font-family="([^"]*)"/g)].map((all) => all[1]);
+  assert.ok(families.length > 1 && families.every((family) => /, (sans-)?serif$/.test(family)));
+});
+
 test('the drawing has a rectangle for each cell, which overlaps no other, and its texts are in it', () => {
   const shown = { state: stateOf('score'), about: null, own: texts, theme: 'light' };
   const svg = fileOf('svg', wholeTrace(), shown);

@@ -142,6 +142,18 @@ test('when another model is chosen while a run is awaited, nothing of the previo
   assert.match((await look()).model, /made|hand/i);
 });
 
+test('the name of a head that is chosen by keyboard is announced before the waiting', async () => {
+  await page.evaluate(() => {
+    globalThis.hold = true;
+  });
+  await page.keyboard.press(']');
+  await late();
+  const spoken = () => page.locator('[role=status].spoken').textContent();
+  assert.match(await spoken(), /^Layer 4, head 3\b.*Computing … What is grey belongs/);
+  await page.evaluate(() => globalThis.release());
+  await idle();
+});
+
 test('Stop returns to the last complete run, with its text', async () => {
   const first = await look();
   await page.evaluate(() => {

@@ -8,12 +8,13 @@ import {
   layerPlace,
   otherCase,
   placeIn,
+  replacementOf,
   temperatureText,
   toKnob,
   toTemperature,
   withPlace,
 } from '../../../../web/features/whatif/modelEdits.js';
-import { initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
+import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
 
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });
@@ -88,6 +89,28 @@ test('a run becomes the edits of forward, with one edit for heads with the same 
     ],
   );
   assert.deepEqual(patchedHeads(run({ patch: { 1.1: 1, '0.0': 0 } }), SIZE), [[], [1]]);
+});
+
+test('a head that is off is replaced by zero or by its mean, which speech and heads without a model do not have', () => {
+  const off = run({ scale: { 1.2: 0, '0.0': 0.5 }, off: 'mean' });
+  assert.deepEqual(editsOf(off, SIZE), [
+    { at: 'blocks.0.heads', head: [0], scale: 0.5 },
+    { at: 'blocks.1.heads', head: [2], set: 'mean' },
+  ]);
+  assert.equal(readAddress(writeAddress(off)).off, 'mean');
+  assert.equal(readAddress('off=5').off, 'zero');
+  assert.equal(change(off, { model: 'opened-1' }).off, 'zero');
+  const reads = (kind, about) => replacementOf({ kind, reads: about }, off);
+  assert.deepEqual(
+    [
+      reads('transformer', 'text'),
+      reads('transformer', 'picture'),
+      reads('transformer', 'sound'),
+      reads('layer', 'text'),
+    ],
+    ['mean', 'mean', 'zero', 'zero'],
+  );
+  assert.equal(replacementOf({ kind: 'transformer', reads: 'text' }, run({})), 'zero');
 });
 
 test('the comparison: this head off, or on, or the unchanged model, or the pinned run', () => {

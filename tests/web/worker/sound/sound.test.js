@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { readingOf } from '../../../../web/features/reading/derivation.js';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { families } from '../../../support/families.js';
@@ -18,9 +19,9 @@ function filesOf(name, without = []) {
   const names = readdirSync(folder).filter((file) => !without.includes(file));
   return Object.fromEntries(names.map((file) => [file, new Uint8Array(readFileSync(join(folder, file)))]));
 }
-async function opened(name, without) {
+async function opened(name, without, change = (files) => files) {
   const worker = createWorker(hl);
-  const files = filesOf(name, without);
+  const files = change(filesOf(name, without));
   const { opened } = await worker.open(
     Object.entries(files).map(([path, bytes]) => ({ path, file: Object.assign(new Blob([bytes]), { name: path }) })),
   );
@@ -196,6 +197,30 @@ test('a sound that is too short is refused, and so are files without their prepr
   );
 });
 
+/** Makes the files of a Whisper those of one whose encoder reads 16 frames, which are 0.32 s. */
+function shortened(files) {
+  const { tensors } = readSafetensors(files['model.safetensors']);
+  const name = 'model.encoder.embed_positions.weight';
+  const [{ data }, width] = [tensors[name], tensors[name].shape[1]];
+  const positions = { data: data.slice(0, 16 * width), shape: [16, width] };
+  const config = { ...JSON.parse(new TextDecoder().decode(files['config.json'])), max_source_positions: 16 };
+  return {
+    ...files,
+    'config.json': new TextEncoder().encode(JSON.stringify(config)),
+    'model.safetensors': writeSafetensors({ ...tensors, [name]: positions }),
+  };
+}
+
+test('a Whisper for a third of a second opens, reads the beginning of a sound and pads a shorter one', async () => {
+  const { worker } = await opened('whisper', [], shortened);
+  const state = { part: 'encoder', second: PROMPT };
+  const [first] = (await worker.show(state)).run;
+  assert.deepEqual([first.T, first.sound.seconds, first.sound.cut], [16, 0.32, true], 'the sound of the page is cut');
+  await worker.ask({ verb: 'sound', name: 'opened-1', samples: wave(0.2), rate: 16000 });
+  const [run] = (await worker.show(state)).run;
+  assert.deepEqual([run.T, run.sound.seconds, run.sound.cut], [16, 0.2, false]);
+});
+
 test('Whisper without a tokenizer reads and writes numbers', async () => {
   const { worker, about, summary } = await opened('whisper', ['tokenizer.json']);
   assert.deepEqual([about.prompt, about.words, summary.missing], ['', false, ['tokenizer']]);
@@ -219,7 +244,7 @@ for (const [name, hears, missing] of [
     const list = Object.entries(files).map(([path, bytes]) => ({ path, file: new Blob([bytes]) }));
     const [{ about, summary }] = (await worker.open(list)).opened;
     assert.deepEqual([about.hears, summary.missing], [hears, missing]);
-    await worker.ask({ verb: 'sound', name: 'opened-1', samples: wave(0.1), rate: 16000 });
+    await worker.ask({ verb: 'sound', name: 'opened-1', samples: wave(0.2), rate: 16000 });
     const { run, turned } = await worker.show({ scale: { 0.1: 0 } });
     const [{ T, letters, top, values }] = run;
     assert.equal(values.scores.length, T * T);

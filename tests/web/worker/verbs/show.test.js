@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { readingOf } from '../../../../web/features/reading/derivation.js';
 import { runOf } from '../../../../web/store/runInput.js';
 import { change, initialState, OPENING } from '../../../../web/store/state.js';
 import { createAnswerer } from '../../../../web/worker/requests.js';
@@ -59,4 +60,27 @@ test('the chosen guess is followed, by default that of the other case, and witho
 test('layer and head beyond the last ones are the last ones', async () => {
   const { layer, head } = await show({ layer: 99, head: 99 });
   assert.deepEqual([layer, head], [4, 3]);
+});
+
+test('a head that is off and replaced by its mean has this mean at every token, also while the model writes on', async () => {
+  const before = await show({});
+  const { T, values } = await show({ ...OFF, off: 'mean' });
+  const { width, mixture } = before.values;
+  const mean = Array.from({ length: width }, (_, d) => {
+    let sum = 0;
+    for (let t = 0; t < T; t++) sum += mixture[t * width + d];
+    return sum / T;
+  });
+  const written = values.mixture.map((x, i) => x - mean[i % width]);
+  assert.ok(written.every((difference) => Math.abs(difference) < 1e-5));
+  assert.equal(readingOf({ ...before, values, S: T, about: {} }, { t: T - 1, s: 0 }).adds, null);
+  answers = {};
+  const state = change(initialState, { ...OFF, off: 'mean' });
+  await answer({ verb: 'generate', id: ++id, state, max: 2 });
+  let text = OPENING;
+  for (let i = 0; i < 2; i++) {
+    const [next] = labelsAfter(text, [{ at: 'blocks.4.heads', head: 2, set: 'mean' }]);
+    text += tokenizer.decode([next]);
+  }
+  assert.equal(OPENING + answers.generated.text, text);
 });
