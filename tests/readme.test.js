@@ -68,10 +68,17 @@ const SMALL_OUTPUT = {
   '[ 1, 12, 49, 49 ]': '[ 1, 4, 49, 49 ]',
   '[ 2, 7, 768 ]': '[ 2, 16, 32 ]',
   'llama gguf 2048': 'llama gguf 256',
+  'llama Q4_K [ 2048, 2048 ] 4194304': 'llama Q4_K [ 256, 256 ] 65536',
+  2048: '256',
   '[ 1, 32000 ]': '[ 1, 388 ]',
   'gpt2 torch [ 5, 65 ]': 'gpt2 torch [ 5, 23 ]',
 };
 
+/** The published GGUF file of the programs, and the small model in its place. */
+const TINY_LLAMA = {
+  name: 'tinyllama-1.1b-chat-v1.0.Q4_K_M.gguf',
+  file: join(root, 'tests/golden/gguf/llama-q4_k_m.gguf'),
+};
 /** Folder with the installed package and the page. */
 const folder = mkdtempSync(join(tmpdir(), 'headlight-readme-'));
 let browser, server, hub, env;
@@ -91,6 +98,7 @@ before(async () => {
   for (const model of new Set(Object.values(SMALL_MODELS))) makeCheckpoint(join(models, model), model);
   mkdirSync(join(folder, 'out-shakespeare-char'));
   cpSync(join(root, 'tests/golden/torch/nanogpt.pt'), join(folder, 'out-shakespeare-char/ckpt.pt'));
+  cpSync(TINY_LLAMA.file, join(folder, TINY_LLAMA.name));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   // Programs that open models of the Hub get the models from a local imitation of the Hub.
   const filesOf = (model) => readdirSync(model).map((name) => [name, readFileSync(join(model, name))]);
@@ -99,7 +107,7 @@ before(async () => {
       Object.entries(SMALL_MODELS).map(([id, model]) => [id, Object.fromEntries(filesOf(join(models, model)))]),
     ),
     'TheBloke/TinyLlama-1.1B-Chat-v1.0-GGUF': {
-      'tinyllama-1.1b-chat-v1.0.Q4_K_M.gguf': readFileSync(join(root, 'tests/golden/gguf/llama-q4_k_m.gguf')),
+      [TINY_LLAMA.name]: readFileSync(TINY_LLAMA.file),
     },
   });
   env = { ...process.env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hugging-face') };

@@ -301,8 +301,6 @@ model.forward([1], { capture: ['blocks.x.weights'] });
 // @ts-expect-error: cross-attention has no norm1
 model.forward([1], { capture: ['blocks.0.cross.norm1'] });
 // @ts-expect-error: there is no such value
-model.forward([1], { edit: [{ at: 'blocks.0.head', set: 'zero' }] });
-// @ts-expect-error: there is no such value
 model.differentiate([1], { of: metric, at: ['embedding'] });
 
 // Roles of messages.
