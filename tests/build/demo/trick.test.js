@@ -35,14 +35,18 @@ test('the first edge into the induction head is that of the previous-token head 
   assert.ok(isHead(source, PREVIOUS) && target.kind === 'key', JSON.stringify([source, target]));
 });
 
-test('twelve edges keep nine tenths of the lead of "mate" over "man"', async () => {
+test('twenty of 761 edges keep nine tenths of the lead of "mate" over "man"', async () => {
   const pair = {
     clean: OPENING,
     corrupted: OPENING.replace('mate', 'man'),
     metric: logitDifference(idOf('mate'), idOf('man')),
   };
-  const { edges, faithfulness, whole } = await findCircuit(model, [pair], { share: 0.9, counts: [8, 10, 12] });
-  assert.ok(edges.length <= 12 && faithfulness >= 0.9 && whole > 5, `${edges.length} edges keep ${faithfulness}`);
+  const { edges, faithfulness, whole } = await findCircuit(model, [pair], {
+    share: 0.9,
+    counts: [8, 10, 12],
+    refine: true,
+  });
+  assert.ok(edges.length <= 20 && faithfulness >= 0.9 && whole > 5, `${edges.length} edges keep ${faithfulness}`);
 });
 
 test('cutting only the line between the heads costs six tenths of switching the induction head off', () => {
@@ -56,9 +60,9 @@ test('cutting only the line between the heads costs six tenths of switching the 
 
 test('README says how far the probability falls without the induction head', () => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const said = /the probability of \*mate\* falls from (\d+)% to (\d+)%/.exec(readme)?.slice(1).map(Number);
+  const said = /the probability of \*mate\* falls from (\d+)% to (\d\.\d)%/.exec(readme)?.slice(1).map(Number);
   const ids = [...model.encode(OPENING).ids];
   const off = { at: 'blocks.4.heads', head: 2, set: 'zero' };
-  const percent = (edit) => Math.round(100 * probabilities(hl, model, ids, edit)[idOf('mate')]);
-  assert.deepEqual(said, [percent([]), percent([off])]);
+  const percent = (edit, digits) => Number((100 * probabilities(hl, model, ids, edit)[idOf('mate')]).toFixed(digits));
+  assert.deepEqual(said, [percent([], 0), percent([off], 1)]);
 });
