@@ -175,6 +175,7 @@ test('free spans, and tracks of lines that would overlap', () => {
 
 const point = (count, kept, random = false) => ({ count, kept, random, value: kept, both: [kept] });
 const CIRCUIT = {
+  needed: [],
   begun: { whole: { value: 1, both: [0.8] } },
   work: { stage: 'done' },
   lines: [line('h0.0-l', 0.5, []), line('h0.1-l', 0.1, []), line('h0.2-l', 0.3, [])],
@@ -193,6 +194,10 @@ test('as many lines are shown as keep 90%, the strongest first', () => {
       ['h0.1-l', -70],
       ['h0.2-l', -50],
     ],
+  );
+  assert.deepEqual(
+    shownLines({ ...CIRCUIT, lines, needed: ['h0.2-l'] }, 1).map(({ name }) => name),
+    ['h0.2-l'],
   );
   assert.equal(isTooLarge(CIRCUIT), false);
   assert.equal(isTooLarge({ ...CIRCUIT, points: [point(1, 0.1), point(2, 0.18)] }), true);

@@ -99,7 +99,9 @@ test('the switch changes the guess, is announced, and keeps its place; on again 
   await page.waitForFunction(() => part('.first-sentence.off'));
   assert.deepEqual(await place(), at);
   assert.notEqual(await text('.first-text i'), guess);
-  const [on, off] = (await page.locator('.first-bars b').allTextContents()).map(Number.parseFloat);
+  const [on, off] = (await page.locator('.first-bars b').allTextContents()).map((text) =>
+    Number.parseFloat(text.replace('<', '')),
+  );
   assert.ok(on > 50 && off < on / 5, `${on}, ${off}`);
   assert.match(await text('.spoken'), /^Head off\. The guess is now .+: \d+% with the head on, <?\d+% with it off\.$/);
   assert.equal(await page.locator('.go.filled').count(), 1);
