@@ -2,7 +2,7 @@
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE --stage N]
 // Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from FILE skips the
 // stages before stage N (default: 4) and begins with the weights in FILE. The state of the training is stored in
-// dist/whale, with the results of seven stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// dist/whale, with the results of eight stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ const LESIONS = {
   windows: { repeats: 0, drills: 0.4, echoes: 0.6, stutters: 0, refrains: 0, noise: 0 },
 };
 
-/** The last two stages, in which two heads of layer 0 are mostly off, so that copying does not depend on them. */
+/** The settings of stages in which two heads of layer 0 are mostly off, so that copying does not depend on them. */
 const FEW_PARTS = {
   ...{ batch: 8, warmUp: 20, repeats: 0.035, drills: 0.04, echoes: 0.12, stutters: 0.05, refrains: 0.5, noise: 0.02 },
   ...{ average: 0.97, vague: { heads: [...OTHERS, ...INDUCTION], scale: 1 } },
@@ -86,7 +86,8 @@ const FEW_PARTS = {
  * After the eighth stage the model copies too readily: it predicts the book better without the induction head. So the
  * next two stages train mostly on the text, with this head's query and key weights fixed. Short texts that repeat
  * themselves preserve the copying in short texts. In some steps random parts are off, so that fewer parts suffice for
- * it. The eleventh stage has more of the short texts, and the last two need fewer parts again.
+ * it. The eleventh stage has more of the short texts, and the next two need fewer parts again. The last has
+ * more of the book.
  */
 const STAGES = [
   {},
@@ -136,6 +137,10 @@ const STAGES = [
   },
   { ...FEW_PARTS, steps: 1000, rate: 0.0008, sharper: { heads: INDUCTION, scale: 2.5 } },
   { ...FEW_PARTS, steps: 900, rate: 0.0007 },
+  {
+    ...{ ...FEW_PARTS, steps: 500, rate: 0.0007, repeats: 0.015, drills: 0.02, echoes: 0.08, stutters: 0.04 },
+    ...{ refrains: 0.25, lesions: { ...FEW_PARTS.lesions, share: 0.2 } },
+  },
 ];
 
 /**
@@ -149,10 +154,17 @@ const FACTORS = new Map([
   [7, [1.6, 1]],
 ]);
 
-/** The weight of the last stage in the final weights. The rest is the weight of the stage before it. */
-const LAST = 0.45;
 /**
- * Returns the weighted mean of two states, which has a lower loss than both.
+ * By stage, the weight of its result in a mean with the weights that it began with. Such a mean has a lower loss than
+ * both.
+ * @type {Map<number, number>}
+ */
+const SHARES = new Map([
+  [12, 0.45],
+  [13, 0.6],
+]);
+/**
+ * Returns the weighted mean of two states.
  * @param {Before['model']} a @param {Before['model']} b @param {number} share the weight of b
  */
 const mixed = (a, b, share) =>
@@ -233,14 +245,16 @@ const runStage = (at, before) => {
   return train(hl, texts, stages[at], { folder, isEnough, say }, before);
 };
 const last = stages.length - 1;
-/** Multiplies the induction head's output and query weights after a stage. @param {any} model @param {number} stage */
-const scaleInduction = (model, stage) => {
+/** Changes the weights after a stage, by FACTORS and SHARES. @param {any} model @param {number} stage */
+const finishStage = (model, stage) => {
   const [louder, sharper] = FACTORS.get(stage) ?? [1, 1];
   makeLouder(model, INDUCTION, louder);
   makeSharper(model, INDUCTION, sharper);
+  const share = SHARES.get(stage);
+  if (share) model.loadStateDict(mixed(readWeights(stored(stage)).model, model.stateDict(), share));
 };
 /** The stages that begin with the int8 weights of the previous stage, without the state of its optimizer. */
-const AGAIN = [3, 7, 8, 9, 10, 11, 12];
+const AGAIN = [3, 7, 8, 9, 10, 11, 12, 13];
 const stored = (/** @type {number} */ stage) => join(folder, `whale.${stage}.safetensors`);
 /** Reads the weights of a file. @param {string} file @returns {Before} */
 const readWeights = (file) => {
@@ -255,7 +269,7 @@ let at = saved >= 0 ? saved : values.from ? firstStage : 0;
 let trained = runStage(at, values.from ? readWeights(values.from) : null);
 while (trained.step === stages[at].steps && at < last) {
   const { model, after } = trained;
-  scaleInduction(model, at);
+  finishStage(model, at);
   at++;
   const isAgain = AGAIN.includes(at);
   if (isAgain) writeFileSync(stored(at), shrink(model, after.seconds));
@@ -264,10 +278,7 @@ while (trained.step === stages[at].steps && at < last) {
 }
 const { model, step, after } = trained;
 const isComplete = at === last && step === stages[at].steps;
-if (isComplete) {
-  scaleInduction(model, at);
-  model.loadStateDict(mixed(readWeights(stored(at)).model, model.stateDict(), LAST));
-}
+if (isComplete) finishStage(model, at);
 const judged = judge(model, texts.heldOut, { window: WINDOW, start });
 report(`transformer after step ${step} of stage ${at + 1}`, judged);
 const shrunk = shrink(model, after.seconds, judged.loss);
