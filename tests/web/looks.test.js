@@ -952,7 +952,7 @@ for (const [width, share] of inTier([1440, 1024], [1024]).flatMap((width) => LET
   });
 
 for (const width of [1440, 1024])
-  test(`${width} px: no column of the tables of heads is cut off, and the atlas shows its parts below each other`, async () => {
+  test(`${width} px: the tables of heads have all columns, and no part of the atlas covers another`, async () => {
     const cut = (selector) =>
       page.evaluate((selector) => part(selector).scrollWidth - part(selector).clientWidth, selector);
     await open('panel=table', width);

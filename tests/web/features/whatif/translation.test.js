@@ -76,7 +76,7 @@ test('a translation is written, its three attentions are shown, and a head of on
   await page.keyboard.press('Escape');
   await page.locator('.words textarea').fill(TEXT);
   await settled();
-  // Of a decoder that has written nothing the picture has one row, and below it the page says what to do.
+  // The decoder has written nothing, so the picture has one row. Below it the page says what to do.
   await page.getByRole('button', { name: 'Decoder to encoder', exact: true }).click();
   await page.waitForFunction(() => part('.first-token')?.textContent.includes('Each token that it writes adds a row'));
   await page.getByRole('button', { name: 'Encoder', exact: true }).click();
