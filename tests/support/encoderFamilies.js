@@ -365,7 +365,8 @@ function debertaCases(parts) {
     ...{ norm_rel_ebd: 'layer_norm', pos_att_type: 'p2c|c2p', position_biased_input: false, pad_token_id: 0 },
     ...{ pooler_hidden_size: C, pooler_hidden_act: 'gelu', pooler_dropout: 0 },
   };
-  const shapes = (at, { rows = 2 * BUCKETS, normed = true, placed = false, types = 0 } = {}) => ({
+  const convolution = (at) => ({ [`${at}.weight`]: { shape: [C, C, 3] }, [`${at}.bias`]: { shape: [C] } });
+  const shapes = (at, { rows = 2 * BUCKETS, normed = true, placed = false, types = 0, convolved = false } = {}) => ({
     ...table(`${at}embeddings.word_embeddings`, V),
     ...(placed && table(`${at}embeddings.position_embeddings`, PLACES)),
     ...(types > 0 && table(`${at}embeddings.token_type_embeddings`, types)),
@@ -382,6 +383,7 @@ function debertaCases(parts) {
     }),
     ...table(`${at}encoder.rel_embeddings`, rows),
     ...(normed && layerNorm(`${at}encoder.LayerNorm`)),
+    ...(convolved && { ...convolution(`${at}encoder.conv.conv`), ...layerNorm(`${at}encoder.conv.LayerNorm`) }),
   });
   /** Returns the bucket of query − key: the distance itself up to half of the buckets, then logarithmic. */
   const bucket = (n, most) => {
@@ -389,9 +391,25 @@ function debertaCases(parts) {
     if (far <= mid) return n;
     return Math.sign(n) * (mid + Math.ceil((Math.log(far / mid) / Math.log((most - 1) / mid)) * (mid - 1)));
   };
+  /** The norm of y plus the activation of a convolution of x over three tokens. Padding counts as zeros. */
+  const convolve = (p, at, x, y, act) => {
+    const [weight, bias] = ['weight', 'bias'].map((part) => p.get(`${at}.conv.${part}`).data);
+    const T = x.length / C;
+    const moved = Float64Array.from(x, (_, i) => {
+      const [t, out] = [Math.floor(i / C), i % C];
+      let sum = bias[out];
+      for (let tap = 0; tap < 3; tap++) {
+        const s = t + tap - 1;
+        if (s < 0 || s >= T || p.keep?.[s] === 0) continue;
+        for (let c = 0; c < C; c++) sum += weight[(out * C + c) * 3 + tap] * x[s * C + c];
+      }
+      return act(sum);
+    });
+    return p.layerNorm(`${at}.LayerNorm`, add(y, moved));
+  };
   const HOW = { rowOf: (n) => bucket(n, PLACES), span: BUCKETS, c2p: true, p2c: true, normed: true };
   const run = (p, at, how = {}) => {
-    const { rowOf, span, c2p, p2c, normed, placed, types } = { ...HOW, ...how };
+    const { rowOf, span, c2p, p2c, normed, placed, types, act } = { ...HOW, ...how };
     let x = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
     if (placed)
       x = add(
@@ -424,7 +442,8 @@ function debertaCases(parts) {
       const out = p.linear(`${b}.attention.output.dense`, heads);
       const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, out));
       const inside = p.linear(`${b}.intermediate.dense`, mid).map(ACTIVATIONS.gelu);
-      return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+      const y = p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+      return act && i === 0 ? convolve(p, `${at}encoder.conv`, x, y, act) : y;
     });
     return p.values.final;
   };
@@ -468,6 +487,26 @@ function debertaCases(parts) {
       padding: 'right',
       types: true,
       run: (p) => run(p, '', { rowOf: (n) => n, span: 3, p2c: false, normed: false, placed: true, types: true }),
+    },
+    {
+      name: 'DeBERTa 2 with a convolution',
+      config: { ...CONFIG, conv_kernel_size: 3, conv_act: 'gelu' },
+      shapes: {
+        ...shapes('deberta.', { convolved: true }),
+        ...maskedShapes(head.dense, head.norm, { 'cls.predictions.bias': { shape: [V] } }),
+      },
+      padding: 'right',
+      run: (p) => {
+        run(p, 'deberta.', { act: ACTIVATIONS.gelu });
+        masked(p, { ...head, weight, bias: 'cls.predictions.bias' });
+      },
+    },
+    {
+      name: 'DeBERTa 2 with a convolution and tanh',
+      config: { ...CONFIG, conv_kernel_size: 3, conv_act: undefined, conv_groups: 1 },
+      shapes: shapes('', { convolved: true }),
+      padding: 'right',
+      run: (p) => run(p, '', { act: Math.tanh }),
     },
     {
       name: 'DeBERTa 3, keys to positions',

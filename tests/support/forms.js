@@ -83,6 +83,10 @@ export const FORMS = {
     ...{ disentangled: { distance: 6, buckets: 4 }, positions: 'none', causal: false, normPlace: 'after' },
     ...{ embedNorm: true, bias: { query: true, key: true, value: true, out: true } },
   },
+  'DeBERTa 2': {
+    ...{ disentangled: { distance: 6, convolution: { kernel: 3 } }, positions: 'none', causal: false },
+    ...{ normPlace: 'after', embedNorm: true },
+  },
   'one product with positions': { disentangled: { distance: 3, terms: ['key'], norm: false }, causal: false },
   ALBERT: {
     ...{ sharedBlocks: true, embedDim: 6, embedProject: 'sum', embedNorm: true, causal: false, normPlace: 'after' },

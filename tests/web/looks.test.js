@@ -2,9 +2,13 @@
 // at every width.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
 import { OPENING } from '../../web/store/state.js';
+import { makeCheckpoint } from '../support/checkpoint.js';
 import { families } from '../support/families.js';
 import { GUESS, LONGER, NAMES } from '../support/opening.js';
 import {
@@ -948,7 +952,7 @@ for (const [width, share] of inTier([1440, 1024], [1024]).flatMap((width) => LET
   });
 
 for (const width of [1440, 1024])
-  test(`${width} px: no column of the tables of heads is cut off, and the atlas shows its parts below each other`, async () => {
+  test(`${width} px: the tables of heads have all columns, and no part of the atlas covers another`, async () => {
     const cut = (selector) =>
       page.evaluate((selector) => part(selector).scrollWidth - part(selector).clientWidth, selector);
     await open('panel=table', width);
@@ -972,4 +976,44 @@ test('the button that shows every step is visible without the pointer', async ()
   await open('', 1440);
   await page.mouse.move(1, 1);
   await page.waitForFunction(() => getComputedStyle(part('.in-full')).opacity === '1');
+});
+
+test('the frame of the focus at the edge of the picture is whole', async () => {
+  await open('view=trace&text=The old man saw the ship&pinned=text%3DThe old man saw the whale', 1440);
+  await page.locator('.trace-row.upper .side').focus();
+  const cut = await page.evaluate(() => {
+    const { left, top } = part('.trace-row.upper .side').getBoundingClientRect();
+    const cutting = [];
+    for (let box = part('.trace-row.upper .side').parentElement; box; box = box.parentElement) {
+      const { overflow, overflowClipMargin } = getComputedStyle(box);
+      const room = overflow === 'clip' ? Number.parseFloat(overflowClipMargin) : 0;
+      const edge = box.getBoundingClientRect();
+      if (overflow !== 'visible' && (edge.left - room > left - 4 || edge.top - room > top - 4))
+        cutting.push(box.className);
+    }
+    return cutting;
+  });
+  assert.deepEqual(cut, []);
+});
+
+test('the messages of a chat cover neither the guesses nor the picture', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'headlight-'));
+  makeCheckpoint(folder, 'gpt2');
+  const chat_template = '{% for m in messages %}{{ m.role }}: {{ m.content }} {% endfor %}';
+  writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template }));
+  await open('', 1440);
+  spoil();
+  await openChooser();
+  await page.locator('input[data-name=files]').setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
+  await page.waitForFunction(() => part('.model-menu .under')?.textContent.trim() === 'gpt2' && !part('.busy'));
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'messages', exact: true }).click();
+  await page.waitForFunction(() => part('.messages textarea'));
+  await drawn();
+  const [messages, guesses, picture, end] = await page.evaluate(() =>
+    ['.messages', '.prediction', '.matrix', '.whatif'].map((name) => part(name).getBoundingClientRect().toJSON()),
+  );
+  assert.ok(guesses.top >= messages.bottom && picture.top >= messages.bottom, `${messages.bottom}, ${picture.top}`);
+  assert.ok(picture.bottom <= end.top, 'the picture is still whole');
+  rmSync(folder, { recursive: true });
 });

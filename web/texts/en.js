@@ -76,6 +76,7 @@ export const strings = {
     covered: 'In place of',
     sees: 'Classes',
     second: 'the text that the decoder has written so far',
+    firstToken: 'The decoder has only its first token. Each token that it writes adds a row.',
     parts: { encoder: 'Encoder', decoder: 'Decoder', cross: 'Decoder to encoder', text: 'Sentence', vision: 'Picture' },
     headOf: (
       /** @type {import('../store/protocol.js').AttentionPart} */ part,

@@ -77,6 +77,7 @@ export const strings = {
     covered: '它会填入',
     sees: '它看到',
     second: '目前写出的内容',
+    firstToken: '解码器只有它的第一个词元。每写出一个词元，就多一行。',
     parts: { encoder: '编码器', decoder: '解码器', cross: '解码器看编码器', text: '句子', vision: '图片' },
     headOf: (part, l, h) =>
       `${{ encoder: '编码器', decoder: '解码器', cross: '交叉', text: '句子', vision: '图片' }[part]} ${l}.${h}`,

@@ -54,8 +54,7 @@ export async function readSequences(caller, model, sequences, signal) {
 /** @param {string} caller @param {NamedModel} model @param {string} text */
 function encode(caller, model, text) {
   if (model.tokenizer && model.encode) return model.encode(text).ids;
-  throw new HeadlightError('ARGUMENT', `${caller}: a text is given, but this model has no tokenizer`, {
-    parameter: 'sequences',
-    got: text,
-  });
+  const why = model.tokenizerProblem ? `: ${model.tokenizerProblem}` : '';
+  const message = `${caller}: a text is given, but this model has no tokenizer${why}; set model.tokenizer`;
+  throw new HeadlightError('ARGUMENT', message, { parameter: 'sequences', got: text });
 }

@@ -5,6 +5,7 @@
  * @typedef {object} NamedModel
  * @property {object | undefined} [tokenizer]
  * @property {(text: string) => { ids: readonly number[] }} [encode]
+ * @property {string} [tokenizerProblem] why the tokenizer of the model's files is not supported
  */
 /**
  * @typedef {{ decode?: (ids: readonly number[], options?: { skipSpecial?: boolean }) => string,

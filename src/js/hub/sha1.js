@@ -1,6 +1,6 @@
 // Computes SHA-1 in pages without crypto.subtle. Git identifies small files by it.
 
-import { BlockHash } from './blockHash.js';
+import { BlockHash, readBlock } from './blockHash.js';
 
 const START = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);
 /** The constants that are added in the four parts of the 80 steps. */
@@ -27,8 +27,7 @@ export class Sha1 extends BlockHash {
   compress(bytes, begin, end) {
     const [w, s] = [this.#words, this.state];
     for (let at = begin; at < end; at += 64) {
-      for (let i = 0, j = at; i < 16; i++, j += 4)
-        w[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];
+      readBlock(w, bytes, at);
       for (let i = 16; i < 80; i++) w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
       let [a, b, c, d, e] = s;
       for (let i = 0; i < 80; i++) {

@@ -1,6 +1,6 @@
 // Computes SHA-256 of bytes that arrive in pieces, because browsers compute it only for whole buffers.
 
-import { BlockHash } from './blockHash.js';
+import { BlockHash, readBlock } from './blockHash.js';
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const K = new Int32Array(64);
@@ -25,8 +25,7 @@ export class Sha256 extends BlockHash {
   compress(bytes, begin, end) {
     const [w, s] = [this.#words, this.state];
     for (let at = begin; at < end; at += 64) {
-      for (let i = 0, j = at; i < 16; i++, j += 4)
-        w[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];
+      readBlock(w, bytes, at);
       for (let i = 16; i < 64; i++) {
         const [x, y] = [w[i - 15], w[i - 2]];
         const a = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);

@@ -54,7 +54,11 @@ function inBlock(i) {
 export function block(run, i, input) {
   const at = inBlock(i);
   const x = run.pass(at('in'), input, ROWS);
-  const inside = () => computeBlock(run, i, x);
+  const { convolution } = run.options.disentangled ?? {};
+  const inside = () => {
+    const y = computeBlock(run, i, x);
+    return convolution && i === 0 ? rarePart('disentangled', run.caller).addConvolution(run, x, y, convolution) : y;
+  };
   return run.pass(at('out'), run.straight === i ? run.graph.straight(x, inside) : inside(), ROWS);
 }
 

@@ -3,13 +3,17 @@
 //
 //   score(t,s) = scale · (q(t)·k(s) + q(t)·Wk·R(t − s) + k(s)·Wq·R(t − s))
 
-import { viewOf } from '../memory/tensor.js';
+import { shapeOf, viewOf } from '../memory/tensor.js';
 import { logBucketOf } from './positions.js';
+import { scaleRows } from './rowOperations.js';
+import { convolve, kernelOf } from './sound/convolve.js';
 
 /** @import { Tensor } from '../memory/tensor.js' */
 /** @import { Graph } from './graph.js' */
 /** @import { Resolved } from './options.js' */
 /** @import { Run } from './run.js' */
+
+export { readDisentangled, relativeLayers } from './disentangledOptions.js';
 
 /**
  * rows (U,C): the rows of the table that a run needs. index (T+S−1): for each relative position s − t, the index of its
@@ -32,6 +36,27 @@ export function relativeRow(distance, { buckets, distance: most }) {
   const span = buckets ?? most;
   const bucket = buckets === undefined ? distance : logBucketOf(distance, buckets, most);
   return Math.min(Math.max(bucket + span, 0), 2 * span - 1);
+}
+
+/**
+ * Adds a convolution over the input of the first block to its output, as DeBERTa of version 2 does.
+ * @param {Run} run
+ * @param {Tensor} input (B,T,C)
+ * @param {Tensor} output (B,T,C)
+ * @param {NonNullable<NonNullable<Resolved['disentangled']>['convolution']>} convolution
+ */
+export function addConvolution(run, input, output, { kernel, activation }) {
+  const { graph, padding } = run;
+  // The tokens next to padding see rows of zeros, as at the ends of the sequence.
+  const x = padding ? scaleRows(graph, input, Float32Array.from(padding)) : input;
+  const moved = convolve(
+    graph,
+    x,
+    kernelOf(graph, run.requiredWeight('convolution.weight')),
+    run.weight('convolution.bias'),
+    { stride: 1, pad: (kernel - 1) / 2, groups: 1, count: shapeOf(x)[1] },
+  );
+  return run.norm('convolution.norm', graph.add(output, graph.activation(moved, activation)));
 }
 
 /** @param {Run} run @param {NonNullable<Resolved['disentangled']>} disentangled @returns {RelativeRows} */

@@ -2,11 +2,11 @@
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.js';
 import { argumentError, HeadlightError } from '../check/errors.js';
-import { readBuckets, readDisentangled, readPatch, readTokenDropout, SIZE } from './partOptions.js';
+import { readBuckets, readPatch, readTokenDropout, SIZE } from './partOptions.js';
 import { rarePart } from './rareParts.js';
 import { readRotary } from './rotaryOptions.js';
 
-/** @import { DisentangledOptions } from './partOptions.js' */
+/** @import { Disentangled, DisentangledOptions } from './disentangledOptions.js' */
 /** @import { ResolvedRotary, RotaryOptions } from './rotaryOptions.js' */
 /** @import { Sound, SoundOptions } from './sound/options.js' */
 
@@ -156,7 +156,7 @@ const WORDS = {
  * @typedef {Readonly<Required<Omit<TransformerOptions, Special>> & {
  *   rotary: ResolvedRotary | undefined,
  *   buckets: Readonly<{ count: number, distance: number }> | undefined,
- *   disentangled: Readonly<Required<Omit<DisentangledOptions, 'buckets'>> & { buckets: number | undefined }> |
+ *   disentangled: Disentangled |
  *   undefined,
  *   bias: Readonly<Required<BiasOptions>>,
  *   window: readonly (number | null)[] | null,
@@ -270,7 +270,8 @@ function readPositions(reader, sizes) {
     countPadding: reader.flag('countPadding', !sizes.causal || reader.flag('cross', given.encoder !== undefined)),
     rotary: positions === 'rotary' ? readRotary(caller, given.rotary ?? {}, sizes) : undefined,
     buckets: positions === 'buckets' || given.buckets ? readBuckets(caller, given.buckets ?? {}) : undefined,
-    disentangled: given.disentangled && readDisentangled(caller, given.disentangled, given),
+    disentangled:
+      given.disentangled && rarePart('disentangled', caller).readDisentangled(caller, given.disentangled, given),
   };
 }
 

@@ -196,12 +196,7 @@ export function* layerShapes(options) {
       random: true,
       parameters: [['table', [options.buckets.count, options.numHeads], 'normal']],
     };
-  if (options.disentangled) {
-    const { buckets, distance, norm: normed } = options.disentangled;
-    const shape = [2 * (buckets ?? distance), options.dModel];
-    yield { name: 'relative', random: true, parameters: [['table', shape, 'normal']] };
-    if (normed) yield* norm('relative.norm', options.dModel, options);
-  }
+  if (options.disentangled) yield* rarePart('disentangled', 'transformer').relativeLayers(options, norm);
   if (options.finalNorm) yield* norm('norm', options.dModel, options);
   yield* head(options);
   if (options.encoder)

@@ -2,7 +2,7 @@
 
 import { normsOutputs, scaleOf } from '../models/options.js';
 import { attend } from './attention.js';
-import { relativeScores } from './disentangled.js';
+import { relativeScores, withConvolution } from './disentangled.js';
 import { activate, joinHeads, layerNorm, rmsNorm, splitHeads, times } from './operators.js';
 
 /** @import { Visible } from './attention.js' */
@@ -17,12 +17,13 @@ export function block(stack, i, input) {
   const at = `blocks.${i}`;
   const add = (/** @type {Value} */ a, /** @type {Value} */ b) => stack.graph.op('Add', [a, b]);
   const normed = (/** @type {string} */ name, /** @type {Value} */ x) => stack.passRows(name, stack.norm(name, x));
-  let x = stack.passRows(`${at}.in`, input);
+  const read = stack.passRows(`${at}.in`, input);
+  let x = read;
   if (normPlace === 'after') {
     x = normed(`${at}.norm1`, stack.passRows(`${at}.mid`, add(x, attendSelf(stack, i, x))));
     if (cross) x = normed(`${at}.cross.norm`, add(x, attendAcross(stack, i, x)));
     if (mlp > 0) x = normed(`${at}.norm2`, add(x, feedForward(stack, i, x)));
-    return stack.passRows(`${at}.out`, x);
+    return stack.passRows(`${at}.out`, i === 0 ? withConvolution(stack, read, x) : x);
   }
   const normedInput = (/** @type {string} */ name) => {
     const read = normed(`${at}.${name}`, x);

@@ -2,7 +2,7 @@
 
 import { relativeRow } from '../models/disentangled.js';
 import { scaleOf } from '../models/options.js';
-import { splitHeads, times } from './operators.js';
+import { activate, splitHeads, times } from './operators.js';
 
 /** @import { Resolved } from '../models/options.js' */
 /** @import { Value } from './operators.js' */
@@ -18,6 +18,27 @@ function rowOfCells({ graph, rows, keys }, options) {
   const distance = graph.op('Sub', [graph.range(keys), graph.op('Unsqueeze', [graph.range(rows), graph.ints(1)])]);
   const near = graph.op('Clip', [distance, graph.int(-reach), graph.int(reach)]);
   return graph.op('Gather', [graph.ints(...known), graph.op('Add', [near, graph.int(reach)])]);
+}
+
+/**
+ * Adds the convolution over the input of the first block to its output, if the model has one.
+ * @param {Stack} stack
+ * @param {Value} input (B,T,C)
+ * @param {Value} output (B,T,C)
+ */
+export function withConvolution(stack, input, output) {
+  const { kernel, activation } = stack.options.disentangled?.convolution ?? {};
+  if (!kernel || !activation) return output;
+  const { graph } = stack;
+  const { keep } = stack.inputs;
+  const byRows = (/** @type {Value} */ x) => graph.op('Transpose', [x], { perm: [0, 2, 1] });
+  const real = keep && graph.op('Unsqueeze', [graph.cast(keep, 'float'), graph.ints(2)]);
+  const x = byRows(real ? graph.op('Mul', [input, real]) : input);
+  const pad = (kernel - 1) / 2;
+  const moved = graph.op('Conv', [x, stack.needed('convolution.weight'), stack.needed('convolution.bias')], {
+    ...{ kernel_shape: [kernel], pads: [pad, pad], strides: [1], group: 1 },
+  });
+  return stack.norm('convolution.norm', graph.op('Add', [output, byRows(activate(graph, moved, activation))]));
 }
 
 /**

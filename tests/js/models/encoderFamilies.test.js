@@ -62,9 +62,10 @@ const REFUSED = {
   },
   ALBERT: { num_hidden_groups: 2, inner_group_num: 2, position_embedding_type: 'relative_key' },
   'DeBERTa 3': {
-    ...{ conv_kernel_size: 3, relative_attention: false, share_att_key: false, norm_rel_ebd: 'batch_norm' },
+    ...{ conv_kernel_size: 4, relative_attention: false, share_att_key: false, norm_rel_ebd: 'batch_norm' },
     ...{ pos_att_type: 'c2p|p2p', embedding_size: 8, position_embedding_type: 'relative_key' },
   },
+  'DeBERTa 2 with a convolution': { conv_groups: 2, conv_act: 'softplus' },
   'DeBERTa 3 for classes': { pooler_hidden_size: 8, pooler_hidden_act: 'tanh' },
   DINOv2: { use_swiglu_ffn: true },
   'ELECTRA for choices': { summary_type: 'mean', summary_activation: null },
@@ -98,6 +99,8 @@ test('the special parts of encoders change the result', async () => {
     assert.ok((await differenceWithout('MPNet', zero(part))) > 1e-2, part);
   for (const part of ['relative.table', 'relative.norm.weight', 'relative.norm.bias'])
     assert.ok((await differenceWithout('DeBERTa 3', zero(part))) > 1e-2, part);
+  for (const part of ['convolution.weight', 'convolution.bias', 'convolution.norm.weight'])
+    assert.ok((await differenceWithout('DeBERTa 2 with a convolution', zero(part))) > 1e-2, part);
   for (const part of ['scale1', 'scale2'])
     assert.ok((await differenceWithout('DINOv2', (name, data) => name.endsWith(part) && data.fill(1))) > 1e-2, part);
 });

@@ -2,8 +2,8 @@
 
 import { download } from '../../ui/download.js';
 import { PALETTE } from '../../ui/palette.js';
-import { widthOf } from '../export/measure.js';
 import { fixed, SANS, xml } from '../export/svg.js';
+import { widthOf } from '../heatmap/textWidth.js';
 import { axesOf, scaleOf, shownAxes, valuesOn } from './axes.js';
 import { SHAPES } from './shapes.js';
 import { rolesOn, shownMap } from './shownMap.js';

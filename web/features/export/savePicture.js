@@ -5,6 +5,7 @@ import { download, pngOf } from '../../ui/download.js';
 import { runPairIn, textsIn } from '../compare/twoRuns.js';
 import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.js';
 import { shownWeights } from '../heatmap/meanOfHeads.js';
+import { widthOf } from '../heatmap/textWidth.js';
 import { maxWeightOf } from '../heatmap/useColours.js';
 import { shown } from '../prompt/tokens.js';
 import { isOpen } from '../train/settings.js';
@@ -12,7 +13,6 @@ import { allOf, toJson, toNpy, toSafetensors } from './arrays.js';
 import { fileName, toCsv } from './csv.js';
 import { comparisonOf, figureOf } from './figure.js';
 import { inJavaScript, inPython } from './headProgram.js';
-import { widthOf } from './measure.js';
 import { isRunnable, runAgain } from './modelProgram.js';
 import { pixelsOf } from './pixels.js';
 

@@ -1,5 +1,5 @@
-// The files in which the menu Share saves what the shown view shows. Each view has its own list. The programs that write
-// the files are loaded when one is chosen.
+// The files in which the menu Share saves what the shown view shows. Each view has its own list. The programs that
+// write the files are loaded when one is chosen.
 
 import { isOpen } from '../train/settings.js';
 import { canShow } from '../viewRules.js';
@@ -16,7 +16,10 @@ const OF_VIEW = { atlas: ofMap, trace: ofTrace, flow: ofFlow, text: ofText };
 /** Views that show the heatmap during training. */
 const NOT_IN_TRAINING = ['trace', 'text'];
 
-/** Returns the formats in which the shown view is saved; none before it has anything to save. @param {Session} session */
+/**
+ * Returns the formats in which the shown view is saved; none before it has anything to save.
+ * @param {Session} session
+ */
 export function exportsOf(session) {
   const state = session.state.value;
   const isHeatmap = !canShow(state.view, session.run.value) || (isOpen(state) && NOT_IN_TRAINING.includes(state.view));

@@ -11,6 +11,7 @@ import { spokenName } from '../prompt/tokens.js';
 import { isAhead } from '../reading/derivation.js';
 import { showsWritten } from '../viewRules.js';
 import { isOff, placeOfLayer } from '../whatif/modelEdits.js';
+import { FirstToken, isFirstToken } from './firstToken.jsx';
 import { HeadTitle } from './headTitle.jsx';
 import { Labels, ReadCell } from './matrixLabels.jsx';
 import { ARROW_STEPS, nextCell } from './nextCell.js';
@@ -53,6 +54,7 @@ export function Picture({ width, height, most, compact = false, bare = false }) 
       {hasLabels && <Labels picture={picture} />}
       <ReadCell picture={picture} />
       {picture.foot > 0 && <Spectrogram picture={picture} />}
+      {isFirstToken(session, picture, height) && <FirstToken picture={picture} />}
       {state.sum && <Sums picture={picture} />}
       {showsWritten(state, picture.run) && <WrittenRows picture={picture} />}
       {session.brush.value && <Brush picture={picture} />}

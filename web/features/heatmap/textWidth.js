@@ -1,4 +1,4 @@
-// Measures the width of a text in the page's serif letters.
+// Measures the width of a text, in the page's serif letters or in another font.
 
 const SERIF = '"Iowan Old Style", Palatino, "Source Serif", Charter, "Noto Serif", Georgia, "Songti SC", serif';
 
@@ -7,6 +7,13 @@ export const BOLD_WIDTH = 1.15;
 
 /** @type {CanvasRenderingContext2D | null} */
 let context = null;
+
+/** @param {string} text @param {number} fontSize in CSS pixels @param {string} font */
+export function widthOf(text, fontSize, font) {
+  context ??= /** @type {CanvasRenderingContext2D} */ (document.createElement('canvas').getContext('2d'));
+  context.font = `${fontSize}px ${font}`;
+  return context.measureText(text).width;
+}
 
 /**
  * Measured widths, by font size and text. They are stored because measuring takes longer than the rest of a picture's
@@ -21,9 +28,7 @@ export function textWidth(text, fontSize) {
   const key = `${fontSize} ${text}`;
   const known = measured.get(key);
   if (known !== undefined) return known;
-  context ??= /** @type {CanvasRenderingContext2D} */ (document.createElement('canvas').getContext('2d'));
-  context.font = `${fontSize}px ${SERIF}`;
-  const { width } = context.measureText(text);
+  const width = widthOf(text, fontSize, SERIF);
   if (measured.size >= MAX_MEASURED) measured.clear();
   measured.set(key, width);
   return width;

@@ -76,6 +76,7 @@ function Field({ small }) {
   const range = excerpt ? excerptOf(pieces.length, cell.t) : /** @type {const} */ ([0, pieces.length]);
   useFieldValue(field, text);
   useQueryInView(line, width, excerpt);
+  useCaretInView({ line, field, text, pieces, typing });
   const pointer = usePointer({ line, field, excerpt, pieces, setTyping });
   return (
     <section class="sentence" aria-label={words.sentence}>
@@ -146,6 +147,37 @@ function useQueryInView(line, width, excerpt) {
     if (!span || session.hover.peek() || box.contains(box.getRootNode().activeElement)) return;
     box.scrollTop = span.offsetTop - (box.clientHeight - span.offsetHeight) / 2;
   }, [cell?.t, run?.T, width, excerpt]);
+}
+
+/**
+ * Scrolls a long text to the caret after a change by the user, because the field is as high as the whole text.
+ * @param {{ line: Ref, field: Ref, text: string, pieces: Piece[], typing: boolean }} given
+ */
+function useCaretInView({ line, field, text, pieces, typing }) {
+  useLayoutEffect(() => {
+    if (!typing) return;
+    const box = line.current.parentElement;
+    const caret = caretBox(line.current, pieces, field.current.selectionEnd);
+    const { top, bottom } = box.getBoundingClientRect();
+    if (caret.bottom > bottom) box.scrollTop += caret.bottom - bottom;
+    else if (caret.top < top) box.scrollTop += caret.top - top;
+  }, [text]);
+}
+
+/**
+ * Returns the box of the character before the caret. A text that is not read yet has no tokens, but is in one piece.
+ * @param {HTMLElement} line @param {Piece[]} pieces @param {number} caret position in the text
+ */
+function caretBox(line, pieces, caret) {
+  const t = pieces.findIndex(({ end }) => end >= caret);
+  if (t >= 0) return /** @type {HTMLElement} */ (line.querySelector(`[data-t="${t}"]`)).getBoundingClientRect();
+  const rest = line.firstElementChild?.lastChild;
+  const range = document.createRange();
+  if (!(rest instanceof Text)) return line.getBoundingClientRect();
+  const at = Math.min(caret - (pieces.at(-1)?.end ?? 0), rest.length);
+  range.setStart(rest, Math.max(at - 1, 0));
+  range.setEnd(rest, at);
+  return range.getBoundingClientRect();
 }
 
 /**

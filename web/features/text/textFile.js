@@ -9,7 +9,10 @@ import { bitsOf } from './measured.js';
 /** @import { Measured } from '../../store/surprise.js' */
 /** @import { SurprisedToken } from '../../store/surpriseProtocol.js' */
 
-/** Returns the probability of a token and its bits, both empty if it is unknown. @param {SurprisedToken | undefined} one */
+/**
+ * Returns the probability of a token and its bits, both empty if it is unknown.
+ * @param {SurprisedToken | undefined} one
+ */
 const figuresOf = (one) => (one ? [one.probability, bitsOf(one)].map((x) => shortest(Math.fround(x))) : ['', '']);
 
 /**

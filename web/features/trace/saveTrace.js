@@ -2,7 +2,7 @@
 
 import { download } from '../../ui/download.js';
 import { fileName } from '../export/csv.js';
-import { widthOf } from '../export/measure.js';
+import { widthOf } from '../heatmap/textWidth.js';
 import { fileOf } from './traceFiles.js';
 import { textsIn } from './traceState.js';
 

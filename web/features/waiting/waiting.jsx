@@ -17,7 +17,7 @@ export function Waiting() {
   const texts = useTexts();
   const computing = session.computing.value;
   const isOld = session.isOld.value;
-  // What was announced about the change, such as the name of the chosen head, stays before it.
+  // The announcement of the change, such as the name of the chosen head, stays before that of the waiting.
   useEffect(() => {
     const [change] = session.announcement.peek().split(texts.computing);
     const said = [change.trim(), texts.computing, isOld && texts.greyIsOld];

@@ -41,17 +41,24 @@ const encoderOf = (input) =>
  */
 async function continueText({ model, tokenizer, about }, { ids, encoder }, { edit, max }, reply) {
   const room = Math.min(max, about.context - ids.length);
+  const { suppress: never = [], suppressFirst = [], forced = [], forcedEnd = [], min = 0 } = model.generation;
+  /** The index of the first token that the model's files do not choose. */
+  const begin = Math.max(ids.length, ...forced.map(([index]) => index + 1));
   let text = '';
   // The space before a token depends on the tokens before it, so all new tokens are decoded together.
   const from = encoder ? 1 : ids.length;
   const all = [...ids];
   // Each call generates one token, so that a cancelled request ends between two tokens.
   for (let i = 0; i < room && !(await reply.checkCancelled()); i++) {
-    const suppress = [...(model.generation.suppress ?? []), ...(about.words ? repeating(all.slice(ids.length)) : [])];
+    const suppress = [...never, ...(about.words ? repeating(all.slice(ids.length)) : [])];
     const { ids: next } = await model.generate(encoder ? { encoder, ids: all } : all, {
       max: 1,
       temperature: 0,
       suppress,
+      // The model's settings for the first and for the last token are for the whole text, not for each call.
+      suppressFirst: all.length === begin ? suppressFirst : [],
+      forcedEnd: i === room - 1 ? forcedEnd : [],
+      min: i < min ? 1 : 0,
       edit,
     });
     if (next.length === 0) break;

@@ -5,7 +5,7 @@ import { ALL_BIASES, expectField, projections, readActivation, UnsupportedField 
 import { classHead, isFor, maskedHead } from './heads.js';
 
 /** @import { Config, Family, HasTensor } from './common.js' */
-/** @import { DisentangledOptions } from '../partOptions.js' */
+/** @import { DisentangledOptions } from '../disentangledOptions.js' */
 /** @import { TransformerOptions } from '../options.js' */
 
 /** @type {Record<string, 'query' | 'key'>} */
@@ -35,6 +35,14 @@ function readPositions(c) {
   };
 }
 
+/** @param {Config} c @returns {DisentangledOptions['convolution']} */
+function readConvolution({ conv_kernel_size: kernel = 0, conv_act: act = 'tanh', conv_groups: groups = 1 }) {
+  if (kernel === 0) return undefined;
+  if (kernel % 2 !== 1) throw new UnsupportedField('conv_kernel_size', kernel, '0 or an odd number');
+  if (groups !== 1) throw new UnsupportedField('conv_groups', groups, '1');
+  return { kernel, activation: act === 'tanh' ? act : readActivation('conv_act', act) };
+}
+
 /** @param {Config} c @param {HasTensor} has @returns {Partial<TransformerOptions>} */
 function debertaHead(c, has) {
   const old = has('/cls.predictions.transform.dense.weight');
@@ -52,8 +60,7 @@ export const debertaV2 = {
   name: 'deberta-v2',
   prefixes: ['deberta.', ''],
   options: (c, has) => {
-    expectField(c, 'conv_kernel_size', 0);
-    const disentangled = readPositions(c);
+    const disentangled = { ...readPositions(c), convolution: readConvolution(c) };
     return {
       ...bertOptions(c),
       context: c.max_position_embeddings,
@@ -76,6 +83,8 @@ export const debertaV2 = {
     ]),
     'relative.table': 'encoder.rel_embeddings.weight',
     'relative.norm': 'encoder.LayerNorm',
+    convolution: 'encoder.conv.conv',
+    'convolution.norm': 'encoder.conv.LayerNorm',
     'head.dense': {
       from: '/cls.predictions.transform.dense',
       also: ['/pooler.dense', '/lm_predictions.lm_head.dense'],

@@ -22,6 +22,7 @@ import {
   number,
   numeric,
   order,
+  pairsOf,
   text,
   tuple,
   Undefined,
@@ -299,8 +300,7 @@ function lengthOf(budget, value) {
 function dictSort(budget, value, isExact = false, by = 'key', reverse = false) {
   const at = ['key', 'value'].indexOf(by);
   if (at < 0 || !(value instanceof Dict)) throw new Fault('dictsort takes a dictionary, by key or value');
-  const entries = budget.list(value.entries()).map(([key, item]) => tuple([key, item]));
-  return sorted(budget, entries, keyOf(budget, at, isExact), isTrue(reverse));
+  return sorted(budget, pairsOf(budget, value), keyOf(budget, at, isExact), isTrue(reverse));
 }
 
 /** @param {Budget} budget @param {any} value */
@@ -353,7 +353,7 @@ const FILTERS = define({
   items: (budget, value) => {
     if (value instanceof Undefined) return lazy([]);
     if (!(value instanceof Dict)) throw new Fault(`a dictionary is expected, not ${nameOf(value)}`);
-    return lazy(budget.list(value.entries()).map(([key, item]) => tuple([key, item])));
+    return lazy(pairsOf(budget, value));
   },
   'join d? attribute?': (budget, value, separator = '', attribute = null) => {
     const items = list(budget, value).map((item) => (attribute === null ? item : attributeOf(budget, item, attribute)));

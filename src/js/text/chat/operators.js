@@ -21,6 +21,7 @@ import {
   nameOf,
   numeric,
   order,
+  pairsOf,
   text,
   tuple,
   Undefined,
@@ -180,11 +181,7 @@ export function makeRange(budget, args) {
 const view = (name, items) => mark(items, 'view', { name });
 
 const DICTIONARY_METHODS = define({
-  items: (budget, value) =>
-    view(
-      'dict_items',
-      budget.list(value.entries()).map((/** @type {any[]} */ entry) => tuple([...entry])),
-    ),
+  items: (budget, value) => view('dict_items', pairsOf(budget, value)),
   keys: (budget, value) => view('dict_keys', budget.list(value.keys())),
   values: (budget, value) => view('dict_values', budget.list(value.values())),
   'get key default?': (_, value, key, standard = null) => (value.has(key) ? value.get(key) : standard),

@@ -165,6 +165,10 @@ export function fromJson(budget, value, depth = 0) {
   return new Dict(entries.map(([key, item]) => [key, fromJson(budget, item, depth + 1)]));
 }
 
+/** Returns the keys and values of a dictionary as pairs. @param {Budget} budget @param {Dict} dictionary */
+export const pairsOf = (budget, dictionary) =>
+  budget.list(dictionary.entries()).map((/** @type {any[]} */ entry) => tuple([...entry]));
+
 /** @param {number} depth */
 export function limitDepth(depth) {
   if (depth > MAX_DEPTH) throw new Fault(`lists are nested deeper than ${MAX_DEPTH} levels`);

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { scanHeads } from 'headlight-attention/analysis';
 import { pathToFileURL } from 'node:url';
 import { load } from 'headlight-attention';
 import { readGguf } from 'headlight-attention/formats';
@@ -565,6 +566,10 @@ test('a model whose tokenizer is not supported opens, and names it when a text i
     await assert.rejects(async () => {
       for await (const step of model.generate('a')) assert.fail(`${step}`);
     }, message);
+    await assert.rejects(
+      scanHeads(model, ['a b']),
+      ({ code, message: text }) => code === 'ARGUMENT' && message.test(text),
+    );
     model.dispose();
   }
 });

@@ -91,7 +91,7 @@ test('a run becomes the edits of forward, with one edit for heads with the same 
   assert.deepEqual(patchedHeads(run({ patch: { 1.1: 1, '0.0': 0 } }), SIZE), [[], [1]]);
 });
 
-test('a head that is off is replaced by zero or by its mean, which speech and heads without a model do not have', () => {
+test('a head that is off is replaced by zero or by its mean, which speech and heads without a model lack', () => {
   const off = run({ scale: { 1.2: 0, '0.0': 0.5 }, off: 'mean' });
   assert.deepEqual(editsOf(off, SIZE), [
     { at: 'blocks.0.heads', head: [0], scale: 0.5 },

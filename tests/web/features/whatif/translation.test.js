@@ -59,7 +59,9 @@ async function translated(edit) {
   for (let i = 0; i < TOKENS; i++) {
     const suppress = [...(model.generation.suppress ?? []), ...repeating(ids.slice(1))];
     const encoder = { ids: [...model.encode(TEXT).ids] };
-    const { ids: next } = await model.generate({ encoder, ids }, { max: 1, temperature: 0, suppress, edit });
+    // The end that the model's files ask for is that of the whole text.
+    const ends = i < TOKENS - 1 ? { forcedEnd: [] } : {};
+    const { ids: next } = await model.generate({ encoder, ids }, { max: 1, temperature: 0, suppress, edit, ...ends });
     if (next.length === 0) break;
     ids.push(...next);
   }
@@ -74,14 +76,20 @@ test('a translation is written, its three attentions are shown, and a head of on
   await page.keyboard.press('Escape');
   await page.locator('.words textarea').fill(TEXT);
   await settled();
-  const write = page.getByRole('button', { name: 'write on' });
+  // The decoder has written nothing, so the picture has one row. Below it the page says what to do.
+  await page.getByRole('button', { name: 'Decoder to encoder', exact: true }).click();
+  await page.waitForFunction(() => part('.first-token')?.textContent.includes('Each token that it writes adds a row'));
+  await page.getByRole('button', { name: 'Encoder', exact: true }).click();
+  await page.waitForFunction(() => !part('.first-token'));
+  await settled();
+  const write = page.locator('.sentence').getByRole('button', { name: 'write on' });
   await write.click();
   const expected = await translated();
   await page.waitForFunction((text) => part('input.second').value === text, expected);
   // Rows are queries and columns are keys. The text ends with </s>, and the answer begins with <pad>.
   for (const [name, labels] of [
     ['Encoder', { row: '</s>', key: '</s>' }],
-    ['Decoder', { step: '<pad>' }],
+    ['Decoder', { row: '<pad>', key: '<pad>' }],
     ['Decoder to encoder', { row: '<pad>', key: '</s>' }],
   ]) {
     await page.getByRole('button', { name, exact: true }).click();

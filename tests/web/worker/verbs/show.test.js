@@ -62,7 +62,7 @@ test('layer and head beyond the last ones are the last ones', async () => {
   assert.deepEqual([layer, head], [4, 3]);
 });
 
-test('a head that is off and replaced by its mean has this mean at every token, also while the model writes on', async () => {
+test('a head that is replaced by its mean has this mean at every token, also while the model writes on', async () => {
   const before = await show({});
   const { T, values } = await show({ ...OFF, off: 'mean' });
   const { width, mixture } = before.values;
