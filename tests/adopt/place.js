@@ -59,8 +59,8 @@ export function writeProgram(name, place, recipes = []) {
 
 /**
  * Copies the program of a row into its folder, and installs its dependencies unless they are installed already.
- * @param {{ name: string, recipes?: Recipe[], folder: string, archive: string }} options folder: the folder that contains
- * the folders of all rows; it is not deleted
+ * @param {{ name: string, recipes?: Recipe[], folder: string, archive: string }} options folder: the folder that
+ *   contains the folders of all rows; it is not deleted
  */
 export async function prepare({ name, recipes, folder, archive }) {
   const place = join(folder, name);

@@ -4,7 +4,7 @@ import { checkOptions, readNumber } from '../check/arguments.js';
 import { argumentError } from '../check/errors.js';
 import { normsOutputs } from '../models/options.js';
 import { parametersOf, readCaptured, readIndex, requireModel, scaleRows } from './arrays.js';
-import { headOf, normOf, statisticsOf } from './head.js';
+import { headOf, normOf, refuse, statisticsOf } from './head.js';
 
 /** @import { Model, Numbers, Result } from './arrays.js' */
 
@@ -53,6 +53,8 @@ export function attribution(model, result, options) {
   requireModel(caller, model);
   checkOptions(caller, options, ['label', 'against', 'token', 'batch']);
   const { layers, numHeads, mlp = 1, cross } = model.options;
+  if (model.options.disentangled?.convolution)
+    throw refuse(caller, 'the convolution after its first block depends on several tokens');
   const head = headOf(caller, model);
   const label = (/** @type {'label' | 'against'} */ name) =>
     readNumber(caller, name, options[name], { integer: true, least: 0, most: head.classes - 1 });

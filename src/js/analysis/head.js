@@ -14,7 +14,7 @@ import { parametersOf } from './arrays.js';
 /** @typedef {{ mean: number, rstd: number }} Statistics */
 
 /** @param {string} caller @param {string} reason */
-const refuse = (caller, reason) =>
+export const refuse = (caller, reason) =>
   new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter: 'model', expected: 'a head that is linear' });
 
 /**

@@ -1,6 +1,11 @@
 // Divides bytes that arrive in pieces into the blocks of 64 bytes of SHA-1 and SHA-256, and pads the last one.
 
-/** Reads the 16 words of a block, the highest byte first. @param {Int32Array} words @param {Uint8Array} bytes @param {number} at */
+/**
+ * Reads the 16 words of a block, each with its highest byte first.
+ * @param {Int32Array} words
+ * @param {Uint8Array} bytes
+ * @param {number} at
+ */
 export function readBlock(words, bytes, at) {
   for (let i = 0, j = at; i < 16; i++, j += 4)
     words[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];

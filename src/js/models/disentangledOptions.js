@@ -18,8 +18,8 @@ import { SIZE } from './partOptions.js';
  *   position projected as a key; 'key': of the key and the position projected as a query; default: both
  * @property {boolean} [norm] a norm of the table of positions; default true
  * @property {{ kernel: number, activation?: ActivationKind }} [convolution] a convolution over the tokens, whose result
- *   is added to the output of the first block before one more norm. kernel: an odd number of tokens; activation: default
- *   'tanh'. Default: none
+ *   is added to the output of the first block before one more norm. kernel: an odd number of tokens; activation:
+ *   default 'tanh'. Default: none
  */
 
 /**

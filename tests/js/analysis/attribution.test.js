@@ -117,6 +117,8 @@ test('models with a nonlinear head and results without the captured values are r
   refused({ headTransform: 'norm' }, { code: 'ARGUMENT', parameter: 'model', message: /activation/ });
   refused({ head: 'pooled', pooler: 'tanh' }, { code: 'ARGUMENT', parameter: 'model', message: /pooler/ });
   refused({ head: 'pooled', pool: 'mean' }, { code: 'ARGUMENT', parameter: 'model', message: /mean of all tokens/ });
+  const convolved = { ...model, options: { ...model.options, disentangled: { convolution: {} } } };
+  assert.throws(() => attribution(convolved, result, { label: 0 }), { parameter: 'model', message: /convolution/ });
   const { 'blocks.1.mlp': _, ...captured } = result.captured;
   assert.throws(() => attribution(model, { captured }, { label: 0 }), {
     code: 'ARGUMENT',
