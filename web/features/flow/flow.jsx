@@ -116,7 +116,7 @@ function Contributions({ width, height, compact = false }) {
       {parts
         .filter(({ kind }) => kind === 'mlp' || kind === 'rest' || kind === 'others')
         .map((part) => (
-          <Piece key={keyOf(part)} part={part} narrow={narrow} />
+          <Piece key={keyOf(part)} part={part} />
         ))}
       {parts
         .filter((part) => part.shown && part.kind !== 'embed' && size >= TINY)

@@ -3,6 +3,7 @@
 
 import { signed } from '../../texts/numbers.js';
 import { useSession } from '../../ui/context.js';
+import { useLengths } from '../../ui/lengths.js';
 import { px } from '../../ui/px.js';
 import { textWidth } from '../heatmap/textWidth.js';
 import { shown as shownToken } from '../prompt/tokens.js';
@@ -114,21 +115,28 @@ export function Layer({ layer, y, size, short, early }) {
 
 /** Minimum height in pixels of a part that has a text. */
 const TEXT_HEIGHT = 16;
+/** Letters without serifs are wider than those that are measured, by this factor. */
+const SANS = 1.15;
 
 /**
  * The box of a feed-forward part, of the attention that is not shown, or of the heads that are summed.
- * @param {{ part: Node, narrow: boolean }} props
+ * @param {{ part: Node }} props
  */
-export function Piece({ part, narrow }) {
+export function Piece({ part }) {
   const session = useSession();
+  const { small: letter } = useLengths();
   const texts = useFlowTexts();
   const picked = session.picked.value;
   const on = picked?.kind === part.kind && picked.layer === part.layer;
   const other = otherPart(session);
+  const fits = (/** @type {string} */ text) => textWidth(text, letter) * SANS <= part.width;
   /** The text on each kind of part, and the name of the part. @type {Record<string, [string, string]>} */
   const named = {
-    mlp: [narrow ? texts.mlpTiny : texts.mlpShort, texts.mlp(part.layer)],
-    others: [narrow ? texts.attentionTiny[other] : texts.attentionShort[other], texts.attention[other](part.layer)],
+    mlp: [fits(texts.mlpShort) ? texts.mlpShort : texts.mlpTiny, texts.mlp(part.layer)],
+    others: [
+      fits(texts.attentionShort[other]) ? texts.attentionShort[other] : texts.attentionTiny[other],
+      texts.attention[other](part.layer),
+    ],
     rest: [`+${part.heads.length}`, texts.rest(part.heads.length, part.layer)],
   };
   const [short, label] = named[part.kind];
