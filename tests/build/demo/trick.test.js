@@ -23,14 +23,16 @@ const [INDUCTION, PREVIOUS] = [
 ];
 const isHead = (node, { layer, head }) => node.layer === layer && node.head === head;
 
-test('the first edge into the induction head is that of the previous-token head into its keys', async () => {
+test('of the edges from heads into the induction head, that of the previous-token head into its keys is the first', async () => {
   const other = OPENING.replace('first', 'second');
   const metric = logitDifference(idOf('mate'), idOf('man'));
   const { scores, sources, targets } = await edgeAttribution(model, OPENING, other, metric, { steps: 5 });
   const edges = sources.flatMap((source, u) =>
     targets.map((target, v) => ({ source, target, score: scores.data[u * targets.length + v] })),
   );
-  const into = edges.filter(({ target, score }) => isHead(target, INDUCTION) && !Number.isNaN(score));
+  const into = edges.filter(
+    ({ source, target, score }) => source.kind === 'head' && isHead(target, INDUCTION) && !Number.isNaN(score),
+  );
   const [{ source, target }] = into.sort((a, b) => b.score - a.score);
   assert.ok(isHead(source, PREVIOUS) && target.kind === 'key', JSON.stringify([source, target]));
 });
