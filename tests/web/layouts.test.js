@@ -221,14 +221,23 @@ test('axes, sizes and files of the map of heads', () => {
     first: [0, 0, 0.4, 0.9, 0.1, 0.2],
     duplicate: [0, 0, 0, 0, 0.8, 0.1],
   };
-  const none = new Array(6).fill(0);
-  const holds = {
-    ...{ induction: [0.71, 0, 0, 0, 0, 0], previous: [0, 0, 0, 0.8, 0, 0], itself: [0, 0, 0.9, 0, 0, 0] },
-    ...{ first: none, duplicate: none },
+  const named = {
+    roles: [
+      ['induction', null],
+      ['itself', 'previous'],
+      [null, null],
+    ],
+    weights: [
+      [0.71, null],
+      [0.9, 0.8],
+      [null, null],
+    ],
   };
-  const chance = { induction: 0.05, previous: 0.05, itself: 0.05, first: 0.05, duplicate: 0.05, nearby: 0.2 };
-  const map = { layers: 3, heads: 2, measures, holds, chance };
-  const texts = { axes: { previous: 'before <it>', distance: 'how far & wide' } };
+  const map = { layers: 3, heads: 2, measures, means: {}, chances: {} };
+  const texts = {
+    axes: { previous: 'before <it>', distance: 'how far & wide' },
+    roles: { induction: 'finds it', itself: 'itself', previous: 'before' },
+  };
   assertSame('map', {
     shares: axis('previous', [0, 0.3, 0.77], 0, 600),
     negative: axis('induction', [-0.4, 0.2], 500, 0),
@@ -236,8 +245,8 @@ test('axes, sizes and files of the map of heads', () => {
     cost: axis('cost', [0.001, 0.004], 0, 600),
     tokens: axis('distance', [0, 3, 60], 0, 600),
     spread: axis('spread', [1, 5], 500, 0),
-    csv: mapCsv(map).split('\n'),
-    svg: mapSvg(map, ['previous', 'distance'], 'light', texts).split('\n'),
+    csv: mapCsv(map, named).split('\n'),
+    svg: mapSvg(map, named, ['previous', 'distance'], 'light', texts).split('\n'),
     sizes: [sizeOf(6, 0, 1), sizeOf(6, 0.5, 1), sizeOf(6, 1, 1), sizeOf(200, 1, 1), sizeOf(2000, 1, 0)],
   });
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runPairOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
 import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
-import { highestScores, roleOf } from '../../../web/features/heads/roles.js';
+import { highestScores } from '../../../web/features/heads/roles.js';
 import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
 import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.js';
 import {
@@ -144,10 +144,7 @@ test('pieces of one word touch, a character of several tokens belongs to the fir
   assert.equal(restOf(`${text}  `, pieces), '  ');
 });
 
-test('a head is named by the first score that is high enough', () => {
-  assert.equal(roleOf({ induction: 0.57, previous: 0.04 }), 'induction');
-  assert.equal(roleOf({ induction: Number.NaN, previous: 0.98 }), 'previous');
-  assert.equal(roleOf({ first: 0.2 }), null);
+test('scores of a head are listed in descending order, without those that are unknown', () => {
   assert.deepEqual(highestScores({ first: 0.1, previous: 0.9, induction: Number.NaN }), [
     ['previous', 0.9],
     ['first', 0.1],
