@@ -107,9 +107,7 @@ test('a mask is painted, and the address keeps it', async () => {
 });
 
 test('the model writes on, and two runs stand side by side', async () => {
-  await click('.actions button');
-  await until(() => inPage(() => part('[data-key=pin]') !== null));
-  await click('[data-key=pin]');
+  await click('.whatif > .pin');
   const length = await inPage(() => part('textarea').value.length);
   await press('.sentence', 'write on');
   await until(() => inPage((length) => part('textarea').value.length > length, length));

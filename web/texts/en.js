@@ -232,8 +232,7 @@ export const strings = {
     first: 'looks mostly at the first token',
     nearby: 'looks at the tokens near it',
   },
-  givesWeight: (/** @type {string} */ role, /** @type {string} */ weight) =>
-    `: gives ${role === 'nearby' || role === 'duplicate' ? 'them' : 'it'} ${weight} of its weight on average`,
+  givesWeight: (/** @type {string} */ weight) => `: ${weight} of its weight, on average`,
   measuredOn: {
     passages: 'Measured on random tokens that occur twice, so the role does not depend on the text.',
     text: 'Measured on this text.',

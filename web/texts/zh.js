@@ -198,7 +198,7 @@ export const strings = {
     first: '主要看第一个词元',
     nearby: '看附近的词元',
   },
-  givesWeight: (_, weight) => `：平均把 ${weight} 的权重给它`,
+  givesWeight: (weight) => `：平均占其权重的 ${weight}`,
   measuredOn: {
     passages: '在重复两遍的随机词元上测得，所以与文字无关。',
     text: '在这段文字上测得。',

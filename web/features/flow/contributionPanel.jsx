@@ -25,7 +25,7 @@ export { default as styles } from './contributionPanel.css';
 const CircuitPanel = later(() => import('../circuit/circuit.jsx'), 'CircuitPanel');
 
 /** Maximum number of parts in the list, in a compact column and in a normal one. */
-const [MAX_COMPACT, MAX_PARTS] = [5, 8];
+const [MAX_COMPACT, MAX_PARTS] = [4, 8];
 
 /** @param {{ compact?: boolean, title?: boolean }} props */
 export function ContributionPanel(props) {

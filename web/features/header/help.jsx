@@ -8,7 +8,7 @@ export function HelpText() {
   const session = useSession();
   const texts = useTexts({ en, zh });
   return (
-    <div class="list right help" role="dialog" aria-label={session.words.value.help}>
+    <div class="list right help" role="dialog" tabIndex={0} aria-label={session.words.value.help}>
       <h2>{texts.keys}</h2>
       <dl>
         {texts.keyList.map(([keys, action]) => (

@@ -84,7 +84,7 @@ export const roleName = (session, role) =>
 export function roleWeightText(session, layer, head) {
   const role = session.roles.value?.[layer]?.[head];
   const weight = session.roleWeights.value?.[layer]?.[head] ?? null;
-  return role && weight !== null ? session.words.value.givesWeight(role, weightText(weight)) : '';
+  return role && weight !== null ? session.words.value.givesWeight(weightText(weight)) : '';
 }
 
 /** Returns the text that says on which tokens the roles were measured. @param {Session} session */

@@ -30,7 +30,7 @@ export function TrainBar({ kind }) {
       {phone ? <PhoneControls /> : <Controls narrow={narrow} />}
       <span class="actions">
         <button type="button" class="word strong" disabled={!now} onClick={training.readText}>
-          {phone ? texts.tryShort : task === OWN_TEXT ? texts.tryText : texts.tryIt}
+          {narrow ? texts.tryShort : task === OWN_TEXT ? texts.tryText : texts.tryIt}
         </button>
         {!narrow && <Save />}
       </span>

@@ -349,7 +349,7 @@ test('an opened model has the same roles before and after a scan, in the page, t
     () => document.querySelector('body > div').shadowRoot.querySelectorAll('[data-head]').length === 8,
   );
   await page.getByRole('textbox', { name: 'The text. Write here' }).fill(LETTERS[0]);
-  await page.waitForFunction(() => part('.corner')?.textContent.includes('of its weight on average'));
+  await page.waitForFunction(() => part('.corner')?.textContent.includes('of its weight, on average'));
   await settled();
   const shown = { previous: 'previous', first: 'first token', induction: 'induction' };
   const expected = Object.fromEntries(

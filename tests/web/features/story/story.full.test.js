@@ -34,7 +34,7 @@ test('the questions note wrong actions, keep the answers in the browser, and com
   assert.equal(await page.locator('.corner p').first().isVisible(), false, 'no role is named');
   await page.locator('.quiz-buttons .go').click();
   await page.locator('.corner .switch').click();
-  await says('4.2 × 0 → time');
+  await says('4.2 × 0 → place');
   await page.locator('.quiz-buttons .go').click();
   await page.locator('.steps .go.filled').waitFor();
   const stored = JSON.parse(await page.evaluate(() => localStorage.getItem('story')));
@@ -42,7 +42,7 @@ test('the questions note wrong actions, keep the answers in the browser, and com
   assert.deepEqual(stored.before, [
     { question: 'most', what: null, right: false, tries: [] },
     { question: 'previous', what: '2.0', right: false, tries: ['0.1', '3.3', '2.0'] },
-    { question: 'guess', what: '4.2 × 0 → time', right: true, tries: ['4.2 × 0 → time'] },
+    { question: 'guess', what: '4.2 × 0 → place', right: true, tries: ['4.2 × 0 → place'] },
   ]);
   await page.goto(`${server.url}#panel=story&step=12`);
   await page.reload();
