@@ -193,6 +193,28 @@ test('encode of a list: a batch that is padded at the end, and each text has its
   model.dispose();
 });
 
+test('forward, next and generate read a result of encode, with type ids only if the model has token types', async () => {
+  const bert = await openBert();
+  const pair = bert.encode('the whale', 'is white');
+  assert.deepEqual(pair.typeIds, [0, 0, 0, 0, 1, 1, 1]);
+  const { ids, typeIds } = pair;
+  assert.deepEqual([...bert.forward(pair).hidden.data], [...bert.forward({ ids, typeIds }).hidden.data]);
+  const [one, several] = [bert.encode('the whale'), bert.encode(TEXTS)];
+  assert.deepEqual([...bert.forward(one).hidden.data], [...bert.forward('the whale').hidden.data]);
+  const { ids: rows, keep } = several;
+  assert.deepEqual([...bert.forward(several).hidden.data], [...bert.forward({ ids: rows, keep }).hidden.data]);
+  bert.dispose();
+
+  const decoder = await small({ tokenTypes: 0 });
+  const given = decoder.encode('the whale', 'is white');
+  assert.deepEqual([...decoder.forward(given).logits.data], [...decoder.forward(given.ids).logits.data]);
+  assert.deepEqual(decoder.next(given), decoder.next(given.ids));
+  const [first, second] = await Promise.all([given, given.ids].map((prompt) => decoder.generate(prompt, { max: 3 })));
+  assert.deepEqual(first, second);
+  fails(() => decoder.forward({ ids, typeIds }), 'ARGUMENT', /typeIds is .*no token types/);
+  decoder.dispose();
+});
+
 /** Computes the pooled hidden states of each text, which is run alone, in float64. */
 function pooled(model, pooling, normalize) {
   return TEXTS.flatMap((text) => {
