@@ -386,6 +386,32 @@ test('chat: the text of messages by the template in tokenizer_config.json or cha
   without.dispose();
 });
 
+test('chat: a saved folder has the templates and the special tokens that they read', async () => {
+  const messages = [{ role: 'the', content: 'whale' }];
+  const specials = { bos_token: '[CLS]', eos_token: '[SEP]' };
+  const named = [
+    { name: 'default', template: CHAT },
+    { name: 'tool_use', template: `tools ${CHAT}` },
+  ];
+  for (const chat_template of [CHAT, named, named.slice(1)]) {
+    const model = await openLlama({ 'tokenizer_config.json': json({ chat_template, ...specials }) });
+    const files = await model.saveFolder();
+    assert.equal('chat_template.jinja' in files, chat_template === CHAT);
+    const opened = await hl.openModel(files);
+    for (const options of [{ tools: [] }, ...(chat_template.length > 1 ? [{}] : [])])
+      assert.equal(opened.chat(messages, options), model.chat(messages, options));
+    for (const one of [model, opened]) one.dispose();
+  }
+  const without = await openLlama();
+  assert.equal(
+    Object.keys(await without.saveFolder())
+      .join()
+      .includes('chat'),
+    false,
+  );
+  without.dispose();
+});
+
 test('chat: with room, the oldest turns are left out until an answer of this length fits', async () => {
   const config = { chat_template: CHAT, bos_token: '[CLS]' };
   const model = await openLlama({ 'tokenizer_config.json': json(config) });
