@@ -48,7 +48,8 @@ const FOREIGN = /** @type {const} */ ({
   features: 'input_features',
   samples: 'input_values',
 });
-const FORMS = [...Object.keys(FOREIGN), 'encoder', ...Object.values(FOREIGN)];
+/** The last two are in results of encode(), and are not read. */
+const FORMS = [...Object.keys(FOREIGN), 'encoder', ...Object.values(FOREIGN), 'tokens', 'offsets'];
 const MAX_INT = 2 ** 31 - 1;
 /** Largest batch. It bounds the time for a batch of sequences without tokens. */
 const MAX_BATCH = 2 ** 24;
@@ -64,14 +65,17 @@ const isNamed = (input) =>
   typeof input === 'object' && input !== null && FORMS.some((name) => Object.hasOwn(input, name));
 
 /**
- * Converts the names of an input to the names of this module.
+ * Converts the names of an input to the names of this module. In a result of encode(), only what the model reads is
+ * kept: a tokenizer gives type ids for every model.
  * @param {string} caller
  * @param {unknown} input
+ * @param {number} [tokenTypes] of the model
  * @returns {NamedInput}
  */
-export function readNamed(caller, input) {
+export function readNamed(caller, input, tokenTypes = 0) {
   if (!isNamed(input)) return { given: { ids: input }, called: {} };
-  const given = /** @type {Record<string, unknown>} */ (readOptions(caller, input, FORMS));
+  const { tokens, offsets, ...given } = /** @type {Record<string, unknown>} */ (readOptions(caller, input, FORMS));
+  if (tokens && !tokenTypes) delete given.typeIds;
   /** @type {Record<string, string>} */
   const called = {};
   for (const [name, foreign] of Object.entries(FOREIGN)) {
@@ -111,7 +115,7 @@ export function readInput(caller, options, input, encode, encoded = false) {
       encode,
     );
   }
-  const { given, called } = readNamed(caller, input);
+  const { given, called } = readNamed(caller, input, options.tokenTypes);
   if (options.encoder && given.encoder === undefined && !encoded)
     throw argumentError(caller, 'input', input, '{ encoder, ids }, as this model has an encoder');
   if (!options.encoder && given.encoder !== undefined)

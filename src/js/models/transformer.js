@@ -450,8 +450,8 @@ export class Transformer extends TextMethods {
 
   /**
    * Returns the files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where
-   * there is a tokenizer, tokenizer.json. openModel accepts them. The family is that of the opened checkpoint, or one
-   * that supports the options of this model.
+   * there are, the tokenizer and the chat template. openModel accepts them. The family is that of the opened
+   * checkpoint, or one that supports the options of this model.
    * @param {import('./checkpoint/saveFolder.js').SaveFolderOptions} [options]
    * @returns {Promise<Record<string, Uint8Array<ArrayBuffer>>>}
    */

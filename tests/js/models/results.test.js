@@ -193,6 +193,28 @@ test('encode of a list: a batch that is padded at the end, and each text has its
   model.dispose();
 });
 
+test('forward, next and generate read a result of encode, with type ids only if the model has token types', async () => {
+  const bert = await openBert();
+  const pair = bert.encode('the whale', 'is white');
+  assert.deepEqual(pair.typeIds, [0, 0, 0, 0, 1, 1, 1]);
+  const { ids, typeIds } = pair;
+  assert.deepEqual([...bert.forward(pair).hidden.data], [...bert.forward({ ids, typeIds }).hidden.data]);
+  const [one, several] = [bert.encode('the whale'), bert.encode(TEXTS)];
+  assert.deepEqual([...bert.forward(one).hidden.data], [...bert.forward('the whale').hidden.data]);
+  const { ids: rows, keep } = several;
+  assert.deepEqual([...bert.forward(several).hidden.data], [...bert.forward({ ids: rows, keep }).hidden.data]);
+  bert.dispose();
+
+  const decoder = await small({ tokenTypes: 0 });
+  const given = decoder.encode('the whale', 'is white');
+  assert.deepEqual([...decoder.forward(given).logits.data], [...decoder.forward(given.ids).logits.data]);
+  assert.deepEqual(decoder.next(given), decoder.next(given.ids));
+  const [first, second] = await Promise.all([given, given.ids].map((prompt) => decoder.generate(prompt, { max: 3 })));
+  assert.deepEqual(first, second);
+  fails(() => decoder.forward({ ids, typeIds }), 'ARGUMENT', /typeIds is .*no token types/);
+  decoder.dispose();
+});
+
 /** Computes the pooled hidden states of each text, which is run alone, in float64. */
 function pooled(model, pooling, normalize) {
   return TEXTS.flatMap((text) => {
@@ -361,6 +383,32 @@ test('chat: the text of messages by the template in tokenizer_config.json or cha
   other.dispose();
   const without = await openLlama({});
   fails(() => without.chat(messages), 'STATE', /^chat: the files of this model have no chat template/);
+  without.dispose();
+});
+
+test('chat: a saved folder has the templates and the special tokens that they read', async () => {
+  const messages = [{ role: 'the', content: 'whale' }];
+  const specials = { bos_token: '[CLS]', eos_token: '[SEP]' };
+  const named = [
+    { name: 'default', template: CHAT },
+    { name: 'tool_use', template: `tools ${CHAT}` },
+  ];
+  for (const chat_template of [CHAT, named, named.slice(1)]) {
+    const model = await openLlama({ 'tokenizer_config.json': json({ chat_template, ...specials }) });
+    const files = await model.saveFolder();
+    assert.equal('chat_template.jinja' in files, chat_template === CHAT);
+    const opened = await hl.openModel(files);
+    for (const options of [{ tools: [] }, ...(chat_template.length > 1 ? [{}] : [])])
+      assert.equal(opened.chat(messages, options), model.chat(messages, options));
+    for (const one of [model, opened]) one.dispose();
+  }
+  const without = await openLlama();
+  assert.equal(
+    Object.keys(await without.saveFolder())
+      .join()
+      .includes('chat'),
+    false,
+  );
   without.dispose();
 });
 

@@ -85,7 +85,11 @@ async function openAddress(caller, address, openPath, signal, hub) {
   if (isHubAddress(address, hub?.options?.endpoint)) return openOnHub(caller, address, hub, signal);
   const base = globalThis.location?.href;
   const file = fileOf(address);
-  if (file) return chooseFile(await openFolder(caller, file.folder, openPath, signal), file.name);
+  if (file) {
+    const folder = await openFolder(caller, file.folder, openPath, signal);
+    if (folder.names?.includes(file.name) === false) throw unreadable(caller, address, 'there is no such file');
+    return chooseFile(folder, file.name);
+  }
   // A single letter before a colon is a drive on Windows.
   if (/^[a-z][a-z\d+.-]+:/i.test(address) && !/^file:/i.test(address))
     return remoteFolder(caller, readAddress(caller, address), { signal });

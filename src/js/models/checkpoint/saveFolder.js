@@ -1,5 +1,5 @@
-// Writes a model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors and
-// tokenizer.json, by the same tables of families that openModel uses. A family is suitable if it reads the same options
+// Writes a model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors,
+// tokenizer.json and the chat template, by the same tables of families that openModel uses. A family is suitable if it reads the same options
 // from the new config.json. train.py, which continues the training in PyTorch, and the state of the optimizer are
 // written to the same folder.
 
@@ -18,6 +18,7 @@ import { layoutOf, storedShape } from './tensorLayout.js';
 import trainProgram from './train.py' with { type: 'text' };
 
 /** @import { StateEntry } from '../../ops/state.js' */
+/** @import { ChatSource } from '../../text/chat/chatTemplate.js' */
 /** @import { Config, Family, TensorSource } from '../families/common.js' */
 /** @import { Resolved } from '../options.js' */
 /** @import { Split } from './tensorLayout.js' */
@@ -317,6 +318,25 @@ function stateFile(model, form, optimizer) {
   return writeSafetensors(Object.fromEntries(tensors), { headlight });
 }
 
+/**
+ * Returns the files with the chat templates, and with the special tokens that they read. One template has a file of its
+ * own; several are a list, because the file can hold only one.
+ * @param {ChatSource | undefined} chat
+ * @param {(value: object) => Uint8Array<ArrayBuffer>} json
+ * @returns {Record<string, Uint8Array<ArrayBuffer>>}
+ */
+function chatFiles(chat, json) {
+  if (!chat) return {};
+  const { templates, specials } = chat;
+  const list = Object.entries(templates).map(([name, template]) => ({ name, template }));
+  const alone = list.length === 1 && templates.default !== undefined;
+  const config = { ...specials, ...(!alone && { chat_template: list }) };
+  return {
+    ...(Object.keys(config).length > 0 && { 'tokenizer_config.json': json(config) }),
+    ...(alone && { 'chat_template.jinja': new TextEncoder().encode(templates.default) }),
+  };
+}
+
 /** @param {Uint8Array} file tokenizer.json */
 function checkTokenizer(file) {
   try {
@@ -366,6 +386,7 @@ export function saveFolder(model, options = {}) {
       { format: 'pt' },
     ),
     ...(text && { 'tokenizer.json': text.slice() }),
+    ...chatFiles(model.chatTemplates, json),
     ...(trainable && { 'train.py': utf8.encode(trainProgram) }),
     ...(optimizer && { 'optimizer.safetensors': stateFile(model, form, optimizer) }),
   };

@@ -55,6 +55,11 @@ export class ChatTemplates {
     return this.#source.templates;
   }
 
+  /** The special tokens by the names that templates give them. */
+  get specials() {
+    return this.#source.specials;
+  }
+
   /**
    * @param {readonly Message[]} messages
    * @param {ChatOptions} options

@@ -81,6 +81,12 @@ test('the error about a missing folder contains its name', async (t) => {
   await refuses('file:///a%2fb', { message: /cannot be read: File URL path/ });
 });
 
+test('the error about a missing file with weights contains its name', async (t) => {
+  const folder = makeFolder(t);
+  for (const name of ['nothing.gguf', 'nothing.pt', 'nothing.safetensors', 'nothing.zip'])
+    await refuses(join(folder, name), { message: new RegExp(`${name} cannot be read: there is no such file`) });
+});
+
 test('a folder that does not exist may be meant as a name on the Hub: the error says how to open it', async () => {
   for (const name of ['openai-community/gpt2', 'gpt2'])
     await refuses(name, { message: new RegExp(`ENOENT.*name on the Hugging Face Hub, open hf://${name}`) });
