@@ -140,8 +140,8 @@ test('a model that the browser cannot store is unsaved until it is saved as a fi
   assert.equal(unsaved.value, false);
   parts.storedModels({ problem: 'full' });
   assert.deepEqual([unsaved.value, training.problem.value], [true, 'full']);
-  parts.savedFile({ bytes: Uint8Array.of(1), settings: { task: 'repeat' }, extension: 'zip' });
-  assert.equal(unsaved.value, true);
+  parts.savedFile({ bytes: Uint8Array.of(1), settings: { task: 'repeat' }, extension: 'onnx' });
+  assert.equal(unsaved.value, true, 'the page cannot open ONNX files again');
   parts.savedFile({ bytes: Uint8Array.of(1), settings: { task: 'repeat' } });
   assert.equal(unsaved.value, false);
   parts.trainingReport(report({ steps: 6 }));

@@ -73,7 +73,8 @@ export async function showTransformer(hl, source, state, reply, worker) {
   const isOfText = about.reads !== 'picture' && (part === 'decoder' || part === 'text');
   // The roles of a model that hears are those on its own words, because random passages would need a sound. All other
   // roles do not depend on the run and follow it.
-  const runRoles = !isOfText ? { roles: null, weights: null } : source.sound ? named : null;
+  const none = { roles: null, weights: null };
+  const runRoles = !isOfText ? none : source.sound ? (named ?? none) : null;
   // Only the arrays of a long run are not kept.
   const sent = [shown.weights, ...(now.inside && shown.values ? [shown.values.scores] : [])];
   const { pictures } = now;
