@@ -38,7 +38,7 @@ export type {
   Resolved as ResolvedTransformerOptions,
   TransformerOptions,
 } from './models/options.js';
-export type { DisentangledOptions } from './models/partOptions.js';
+export type { DisentangledOptions } from './models/disentangledOptions.js';
 export type { PromptInput } from './models/prompts.js';
 export type { Classifiable, Classified } from './models/results/classify.js';
 export type { EmbedOptions, Pooling } from './models/results/embedTexts.js';

@@ -63,8 +63,9 @@ function programsOf(path) {
     const scripts =
       language === 'html' ? [...block.matchAll(/<script type="module">([^]*?)<\/script>/g)] : [[block, block]];
     const program = scripts.map(([, script]) => script).join('\n');
-    // Omits the service worker, which needs other type libraries, and pages that do not import the package.
-    if (program.startsWith('// isolate.js') || (language === 'html' && !program.includes('headlight-attention')))
+    // Omits the service worker, which needs other type libraries, the files of a Next project, which import each other,
+    // and pages that do not import the package.
+    if (/^\/\/ (isolate\.js|app\/)/.test(program) || (language === 'html' && !program.includes('headlight-attention')))
       return [];
     return [{ name: `${path.replaceAll(/\W/g, '-')}-${i + 1}.ts`, program: withNames(program) }];
   });

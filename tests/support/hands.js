@@ -36,27 +36,31 @@ function find(control) {
 const isPhone = () => /** @type {any} */ (page.viewportSize()).width < 560;
 
 /** Actions on controls that are rarely used, or whose position on a phone is different. */
-const common = (/** @type {any} */ hand) => ({
+const common = (/** @type {any} */ hand) => {
   /** Opens the list of changes from the what-if line, which contains most controls for changes. */
-  async unfold() {
+  const unfold = async () => {
     if ((await page.locator('.settings').count()) === 0) await hand.press('.changes > button');
-  },
-  async fold() {
+  };
+  const fold = async () => {
     if ((await page.locator('.settings').count()) > 0) await hand.press('.changes > button');
-  },
-  /** Pins the run, or unpins it. On a phone the button is in the list of changes. */
-  async pin() {
-    if (!isPhone()) return hand.press('.whatif > .pin');
-    await hand.unfold();
-    await hand.press('.settings .pin');
-    await hand.fold();
-  },
-  /** Opens the story, training, or the panel that opens models, which is in the menu of models. */
-  async enter(/** @type {'story' | 'train' | 'open'} */ room) {
-    if (room === 'open') await hand.pick('.model-menu > button', '.model-menu [data-key=open]');
-    else await hand.press(`.${room}-word`);
-  },
-});
+  };
+  return {
+    unfold,
+    fold,
+    /** Pins the run, or unpins it. On a phone the button is in the list of changes. */
+    async pin() {
+      if (!isPhone()) return hand.press('.whatif > .pin');
+      await unfold();
+      await hand.press('.settings .pin');
+      await fold();
+    },
+    /** Opens the story, training, or the panel that opens models, which is in the menu of models. */
+    async enter(/** @type {'story' | 'train' | 'open'} */ room) {
+      if (room === 'open') await hand.pick('.model-menu > button', '.model-menu [data-key=open]');
+      else await hand.press(`.${room}-word`);
+    },
+  };
+};
 
 /** Returns the position of the centre of a cell in the picture. */
 async function cellAt(/** @type {number} */ t, /** @type {number} */ s) {

@@ -21,7 +21,10 @@ const seen = async (tasks = 1, wanted = /./) => {
   await settled();
 };
 /** Returns a probability of the list as sentences write it. */
-const inSentence = (percent) => (/^(<|0\.[0-4])/.test(percent) ? '<1%' : percent);
+const inSentence = (percent) => {
+  const number = percent.startsWith('<') ? 0 : Number.parseFloat(percent);
+  return number < 0.5 ? '<1%' : `${Math.round(number)}%`;
+};
 const percentOf = async (token) =>
   page.evaluate(
     (name) =>

@@ -16,8 +16,8 @@ const CALLER = 'circuitLines';
 const [GRADIENTS, MEASURED] = [5, MAX_LINES];
 
 /**
- * Returns the number of edges that together keep nine tenths of the probability of a token. 0 if the measured edges keep
- * less.
+ * Returns the number of edges that together keep nine tenths of the probability of a token. 0 if the measured edges
+ * keep less.
  * @param {any} model
  * @param {number[]} ids of the text
  * @param {number} guess id of the token that follows

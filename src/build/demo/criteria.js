@@ -32,7 +32,9 @@ const DRAWN = 300;
 const MIN_COPIED = 0.9;
 /** Tokens that are written with a temperature, the temperature, and the number of beginnings that may loop. */
 const [SAMPLED, TEMPERATURE, MAX_LOOPS] = [40, 0.8, 2];
-/** Maximum number of edges that must keep USUAL_SHARE of the guess, and the passages over which cut edges are averaged. */
+/**
+ * Maximum number of edges that must keep USUAL_SHARE of the guess, and the passages over which cut edges are averaged.
+ */
 const [LINES, AVERAGED, AVERAGED_LENGTH] = [12, 32, 64];
 /** Minimum cost of the induction head in bits per token where something repeats, and the maximum gain without it. */
 const [MIN_COST, MAX_GAIN] = [0.1, 0.01];

@@ -5,7 +5,12 @@ import { predicts } from '../../js/analysis/roleRules.js';
 /** @typedef {{ layer: number, head: number }} Head */
 /** @typedef {import('../../js/analysis/roleRules.js').HeadRole} HeadRole */
 
-/** Returns the surprise in bits at each token except token 0. @param {any} hl @param {any} model @param {number[]} ids */
+/**
+ * Returns the surprise in bits at each token except token 0.
+ * @param {any} hl
+ * @param {any} model
+ * @param {number[]} ids
+ */
 const surprises = (hl, model, ids, /** @type {any[]} */ edit = []) =>
   hl.scope(() => {
     const { data, shape } = model.forward({ ids }, { edit }).logits;

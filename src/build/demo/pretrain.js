@@ -2,7 +2,7 @@
 //   npm run pretrain -- [--minutes N] [--steps N] [--seed N] [--threads N] [--vocabulary] [--from FILE --stage N]
 // Stops after N minutes and continues at the next run; --vocabulary makes only the vocabulary; --from FILE skips the
 // stages before stage N (default: 4) and begins with the weights in FILE. The state of the training is stored in
-// dist/whale, with the results of eight stages. The final results are web/demo/tokenizer.json and web/demo/whale.safetensors.
+// dist/whale, with the results of eight stages. The final results are tokenizer.json and whale.safetensors in web/demo.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

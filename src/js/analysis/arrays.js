@@ -33,7 +33,7 @@ import { parameterName } from '../models/parameters.js';
  * @property {number} [normEps]
  * @property {boolean} [normScale]
  * @property {boolean} [sharedBlocks]
- * @property {{ convolution?: object }} [disentangled]
+ * @property {{ convolution?: object | undefined }} [disentangled]
  * @property {boolean} [cross]
  * @property {{ layers: number, numHeads: number } | undefined} [encoder]
  * @property {boolean} [tied]

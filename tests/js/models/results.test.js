@@ -193,7 +193,7 @@ test('encode of a list: a batch that is padded at the end, and each text has its
   model.dispose();
 });
 
-test('forward, next and generate read a result of encode, with type ids only if the model has token types', async () => {
+test('forward, next and generate read a result of encode, with type ids if the model has token types', async () => {
   const bert = await openBert();
   const pair = bert.encode('the whale', 'is white');
   assert.deepEqual(pair.typeIds, [0, 0, 0, 0, 1, 1, 1]);

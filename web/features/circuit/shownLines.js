@@ -64,8 +64,8 @@ export function isTooLarge(circuit) {
 export const costOf = (/** @type {number[]} */ both, /** @type {number[]} */ whole) => 100 * (both[0] - whole[0]);
 
 /**
- * Returns the edges that are kept, the strongest first. was: the cost of an edge before edges were cut, null if no edge is
- * cut.
+ * Returns the edges that are kept, the strongest first. was: the cost of an edge before edges were cut, null if no edge
+ * is cut.
  * @param {Circuit} circuit
  * @param {number} count
  * @returns {ShownLine[]}

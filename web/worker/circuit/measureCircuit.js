@@ -107,8 +107,8 @@ async function measureLines(experiment, progress, outbox, step) {
 }
 
 /**
- * Measures the value without any edge. Returns a function that measures the value with only some edges, and its share of
- * the value with all edges; null if both values are too close for a share.
+ * Measures the value without any edge. Returns a function that measures the value with only some edges, and its share
+ * of the value with all edges; null if both values are too close for a share.
  * @param {Experiment} experiment
  * @param {Progress} progress
  * @param {() => Promise<void>} step

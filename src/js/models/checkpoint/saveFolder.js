@@ -1,7 +1,7 @@
 // Writes a model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors,
-// tokenizer.json and the chat template, by the same tables of families that openModel uses. A family is suitable if it reads the same options
-// from the new config.json. train.py, which continues the training in PyTorch, and the state of the optimizer are
-// written to the same folder.
+// tokenizer.json and the chat template, by the same tables of families that openModel uses. A family is suitable if it
+// reads the same options from the new config.json. train.py, which continues the training in PyTorch, and the state of
+// the optimizer are written to the same folder.
 
 import { readOptions } from '../../check/arguments.js';
 import { argumentError, HeadlightError } from '../../check/errors.js';
