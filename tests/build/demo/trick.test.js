@@ -23,7 +23,7 @@ const [INDUCTION, PREVIOUS] = [
 ];
 const isHead = (node, { layer, head }) => node.layer === layer && node.head === head;
 
-test('the first edge from a head into the induction head is that of the previous-token head into its keys', async () => {
+test('the first edge from a head into the induction head is from the previous-token head into its keys', async () => {
   const other = OPENING.replace('first', 'second');
   const metric = logitDifference(idOf('mate'), idOf('man'));
   const { scores, sources, targets } = await edgeAttribution(model, OPENING, other, metric, { steps: 5 });

@@ -13,8 +13,8 @@ const number = (/** @type {number | undefined} */ x) => (x === undefined ? '' : 
 /**
  * Returns a row for the whole model, then a row for each edge that was cut alone, in the order in which they are kept.
  * A row has both nodes of the edge, the measure and the probability of each answer without the edge, the percentage
- * points that the cut costs, and, if it was measured, the share of the prediction that remains if the edges of all later
- * rows are cut.
+ * points that the cut costs, and, if it was measured, the share of the prediction that remains if the edges of all
+ * later rows are cut.
  * @param {Circuit} circuit @param {Texts} own
  */
 export function circuitCsv(circuit, own) {
