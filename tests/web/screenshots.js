@@ -138,19 +138,25 @@ async function takeFilm() {
   await page.getByText('induction', { exact: true }).first().waitFor();
   const cell = async (t, s) => {
     const { x, y, width, height } = await page.locator('.matrix').boundingBox();
-    await page.mouse.move(x + ((s + 0.5) * width) / 17, y + ((t + 0.5) * height) / 17);
+    await page.mouse.move(x + ((s + 0.5) * width) / 14, y + ((t + 0.5) * height) / 14);
   };
   const word = (name) => page.getByRole('button', { name, exact: true }).first().click();
   const head = (name) => page.locator(`[data-head='${name}']`).first().click();
   const away = () => page.mouse.move(5, 795);
-  const beside = async () => {
-    await page.locator('.legend .menu [aria-label^=Compare]').click();
-    await page.locator('[data-key=beside]').click();
+  const toggle = () => page.locator('.corner .switch').first().click();
+  const kind = async (key) => {
+    await page.locator('.legend .menu button').first().click();
+    await page.locator(`.legend [data-key=${key}]`).click();
     await away();
-    await page.waitForFunction(() => part('.comparing .row-table'));
+  };
+  const beside = async () => {
+    await kind('beside');
+    await page.waitForFunction(() => part('.compare')?.querySelectorAll('.matrix').length === 2);
   };
   const unchanged = async () => {
-    for (const name of ['on', 'Unpin']) await word(name);
+    await kind('heatmap');
+    await toggle();
+    await word('Unpin');
     await head('4.2');
     await word('Flow');
     await away();
@@ -160,16 +166,16 @@ async function takeFilm() {
   );
   const acts = [
     [away, 2000],
-    [() => cell(15, 3), 1200],
+    [() => cell(13, 4), 1200],
     [() => cell(11, 11), 1200],
     [() => away().then(() => head('3.3')), 1400],
-    [() => word('Pin').then(() => word('off')), 2000],
+    [() => word('Pin this run').then(toggle), 2000],
     [() => head('4.2').then(beside), 2600],
     [() => head('3.3').then(unchanged), 2000],
-    [() => word('Lines'), 1400],
+    [() => word('Heatmap').then(() => kind('lines')), 1400],
     [
       () =>
-        word('Heatmap')
+        kind('heatmap')
           .then(() => word('write on'))
           .then(() => page.waitForTimeout(1500)),
       1600,
