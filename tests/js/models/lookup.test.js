@@ -56,10 +56,10 @@ test('with a lookup random texts have the same tokens, text, end and cache, and 
 
 test('a text that repeats itself needs less than half of the runs', async () => {
   const model = await hl.openModel('demo');
-  const text = 'In port the first mate cried to his men. At sea the first mate cried to his men. ';
+  const text = 'In port the first mate cried to his men. At sea the first mate cried to his men.';
   const options = { max: 40, stop: [], room: 100 };
-  const plain = await generate(model, model.encode(text + text).ids, options);
-  const found = await generate(model, model.encode(text + text).ids, { ...options, lookup: true });
+  const plain = await generate(model, model.encode(text).ids, options);
+  const found = await generate(model, model.encode(text).ids, { ...options, lookup: true });
   assert.deepEqual(found.ids, plain.ids);
   assert.equal(plain.runs, 40);
   assert.ok(found.runs < 20, `${found.runs}`);
