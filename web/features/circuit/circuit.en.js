@@ -34,7 +34,7 @@ export const texts = {
     `’s ${percent}. Each was measured with only that line cut; they need not add up.`,
   ],
   needed: (/** @type {number} */ n) =>
-    `Of the strongest lines, those that 90% does not need were left out one by one. The ${n} that remain come first.`,
+    `Lines that are not needed to keep 90% were left out, one by one. The ${n} that remain come first.`,
   words: 'embedding',
   mlp: (/** @type {number} */ l) => `feed-forward ${l}`,
   // The name of a part with a second token at which a large share of its attribution is.

@@ -12,7 +12,7 @@ import { Thumbnail, walkHeads } from '../heads/thumbnail.jsx';
 import { maxTextWidth } from '../heatmap/textWidth.js';
 import { shownPart } from '../whatif/modelEdits.js';
 import { Drawing } from './flowDrawing.jsx';
-import { Amount, earlyText, Feet, Head, Layer, Piece } from './flowLabels.jsx';
+import { Amount, earlyText, Feet, Head, Layer, Piece, SANS } from './flowLabels.jsx';
 import { flowOf } from './flowLayout.js';
 import { TOKEN_TOP } from './flowTokens.js';
 import { COLOURS } from './pickedPart.js';
@@ -35,8 +35,6 @@ const FEET = 48;
 const NARROW_SIDE = 30;
 /** The least and the most pixels for the names of layers with their predictions, and pixels on the right of them. */
 const [SIDE, MAX_SIDE, BESIDE] = [76, 150, 8];
-/** Letters without serifs are wider than those that are measured, by at most this factor. */
-const SANS = 1.15;
 /** Width of a feed-forward part, as a multiple of the height of a letter. */
 const PILL = 7;
 /** In a drawing narrower than this there is no title, and layers have only their numbers. */

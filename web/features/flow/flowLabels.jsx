@@ -115,8 +115,8 @@ export function Layer({ layer, y, size, short, early }) {
 
 /** Minimum height in pixels of a part that has a text. */
 const TEXT_HEIGHT = 16;
-/** Letters without serifs are wider than those that are measured, by this factor. */
-const SANS = 1.15;
+/** Letters without serifs are wider than those that are measured, by at most this factor. */
+export const SANS = 1.15;
 
 /**
  * The box of a feed-forward part, of the attention that is not shown, or of the heads that are summed.
