@@ -295,7 +295,10 @@ test('the difference of two runs with the same weights says that they are the sa
 
 test('360 px: the role of a head of a picture is not cut off, and no empty space is above it', async () => {
   await open('model=patches&text=&layer=0&head=4', 360);
-  await page.waitForFunction(() => part('.patches-title p')?.textContent);
+  // The title and the sentence are loaded separately.
+  await page.waitForFunction(
+    () => part('.patches-title p')?.textContent && part('.patches-title h2') && part('.sentence .word'),
+  );
   const { gap, cut } = await page.evaluate(() => {
     const title = part('.patches-title');
     const text = title.querySelector('p');
