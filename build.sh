@@ -8,20 +8,20 @@ cd "$(dirname "$0")"
 
 # npm puts node_modules/.bin first on PATH, where a newer Node lies for the tests: take the one npm runs on.
 node=${npm_node_execpath:-node}
+# The Node of the packages runs the programs of the build and the tests: it runs TypeScript and has relaxed SIMD.
+new_node=node_modules/node/bin/node
 source src/build/setup.sh
 
 # Arguments: targets of src/build/Makefile.
 run_make() {
   local jobs
   jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
-  make -f src/build/Makefile --no-print-directory -j "$jobs" NODE="$node" "$@"
+  make -f src/build/Makefile --no-print-directory -j "$jobs" NODE="$new_node" "$@"
 }
 
-# The Node of the tests: it has relaxed SIMD.
-test_node=node_modules/node/bin/node
 
-# Arguments: those of src/build/test.js. The Node in use is tested by a program of its own.
-run_tests() { HEADLIGHT_NODE=$node "$test_node" src/build/test.js "$@"; }
+# Arguments: those of src/build/test.ts. The Node in use is tested by a program of its own.
+run_tests() { HEADLIGHT_NODE=$node "$new_node" src/build/test.ts "$@"; }
 
 #: build  the core, the module, the page and its documentation, into dist/ (the default)
 verb_build() {
@@ -32,21 +32,21 @@ verb_build() {
 #: start  build, serve the page and open it; --port N, --no-open
 verb_start() {
   verb_build
-  exec "$node" src/build/server.js "$@"
+  exec "$new_node" src/build/server.ts "$@"
 }
 
 #: dev  serve the page from its sources and reload it when one changes; --port N
 verb_dev() {
   setup
   run_make module
-  exec "$node" src/build/devServer.js "$@"
+  exec "$new_node" src/build/devServer.ts "$@"
 }
 
 #: check  formatting, lint, types, length of lines; NAME of a check…
 verb_check() {
   setup
   need has_c_tools "$C_TOOLS"
-  NODE=$node "$node" src/build/check.js "$@"
+  NODE=$new_node "$new_node" src/build/check.ts "$@"
 }
 
 #: format  format everything
@@ -66,7 +66,7 @@ verb_test() {
   setup_tests
   verb_check
   run_make page
-  say "tests: the default tier, Node $("$test_node" --version)"
+  say "tests: the default tier, Node $("$new_node" --version)"
   run_tests
 }
 
@@ -94,7 +94,7 @@ verb_test_all() {
   run_make page docs reference native CLANG="$(sanitizing_clang)"
   verb_bench packages --tiny
   verb_bench models --tiny
-  say "tests: every tier, Node $("$test_node" --version)"
+  say "tests: every tier, Node $("$new_node" --version)"
   run_tests --tier full
   say "tests: core and module, Node $("$node" --version)"
   run_tests --tier full --only-module --node "$node"
@@ -108,14 +108,14 @@ verb_coverage() {
   rm -rf dist/coverage
   NODE_V8_COVERAGE=$counts CHROMIUM_COVERAGE=$counts run_tests --tier full --without tests/package/ ||
     say 'coverage: not all tests passed'
-  "$node" src/build/coverage.js "$counts" <(count_native)
+  "$new_node" src/build/coverage.ts "$counts" <(count_native)
 }
 
 #: mutants  change the sources in one place at a time and list the changes that no test notices; COUNT SEED TIER
 verb_mutants() {
   setup_all_tests
   run_make page module
-  "$test_node" src/build/mutants.js "$@"
+  "$new_node" src/build/mutants.ts "$@"
 }
 
 # Arguments: a program, then more options of libFuzzer. All choices of a call fit into 96 bytes. The core itself reports
@@ -201,72 +201,72 @@ verb_bench() {
 bench_packages() {
   setup_bench
   run_make module peak
-  "$node" tests/bench/run.js "$@"
+  "$new_node" tests/bench/run.js "$@"
 }
 
 # bench against FOLDER: compared with another build, whose dist/ is FOLDER; --only NAME, --rounds N
 bench_against() {
   run_make module
-  "$node" tests/bench/against.js "$@"
+  "$new_node" tests/bench/against.js "$@"
 }
 
 # bench limits: compared with the peak of one core and the bandwidth of the memory
 bench_limits() {
   run_make module peak
-  "$node" tests/bench/limits.js
+  "$new_node" tests/bench/limits.js
 }
 
 # bench backward: attention forward and backward
 bench_backward() {
   run_make module
-  "$node" tests/bench/backward.js
+  "$new_node" tests/bench/backward.js
 }
 
 # bench training: training, compared with TensorFlow.js; --rounds N
 bench_training() {
   setup_bench
   run_make module dist/bench/gradients.js
-  "$node" tests/bench/training.js "$@"
+  "$new_node" tests/bench/training.js "$@"
 }
 
 # bench models: whole models, compared with onnxruntime-web and wllama; --only, --type, --threads, --rounds, --write
 bench_models() {
   setup_bench
   run_make module peak
-  "$node" tests/bench/models.js "$@"
+  "$new_node" tests/bench/models.js "$@"
 }
 
 # bench open: time and memory of opening a checkpoint of 1 GB; --megabytes N, --type BF16 | F32, --keep
 bench_open() {
   run_make module
-  "$node" tests/bench/large.js "$@"
+  "$new_node" tests/bench/large.js "$@"
 }
 
 # bench page-open: opening a model of four bits and 1.5 B parameters in the page; --layers N, --keep
 bench_page-open() {
   run_make page
   need_chromium
-  "$node" tests/bench/pageOpen.js "$@"
+  "$new_node" tests/bench/pageOpen.js "$@"
 }
 
 # bench url: opening a checkpoint by its URL in Chromium, compared with fetch; FOLDER (another dist/), --rounds N
 bench_url() {
   run_make module
   need_chromium
-  "$node" tests/bench/url.js "$@"
+  "$new_node" tests/bench/url.js "$@"
 }
 
 # bench tokenizers: opening tokenizers, compared with @huggingface/tokenizers; --rounds N, --against FOLDER
 bench_tokenizers() {
   need_npm tests/bench --ignore-scripts
-  "$node" tests/bench/tokenizers.js "$@"
+  "$new_node" tests/bench/tokenizers.js "$@"
 }
 
 # bench page: how quickly the page responds, in Chromium
 bench_page() {
   run_make page
   need_chromium
-  "$node" tests/bench/instrument.js
+  "$new_node" tests/bench/instrument.js
 }
 
 #: onnx  layers and models as ONNX, run by onnxruntime-node and onnxruntime-web; --layers N, --models N, --only TEXT
@@ -275,14 +275,14 @@ verb_onnx() {
   setup_bench
   if can_install; then need has_onnx python3-onnx; fi
   run_make module
-  "$node" tests/onnx/run.js "$@"
+  "$new_node" tests/onnx/run.js "$@"
 }
 
 #: tasks  trains every task of the page from three seeds; NAME…
 verb_tasks() {
   setup
   run_make module
-  "$node" tests/bench/tasks.js "$@"
+  "$new_node" tests/bench/tasks.js "$@"
 }
 
 #: pretrain  trains the language model of the page on Moby-Dick; --minutes N, --steps N, --seed N, --vocabulary
@@ -290,14 +290,14 @@ verb_pretrain() {
   setup
   run_make module
   # Relaxed SIMD is faster.
-  exec node_modules/node/bin/node src/build/demo/pretrain.js "$@"
+  exec node_modules/node/bin/node src/build/demo/pretrain.ts "$@"
 }
 
 #: demo-model  a table of what the page expects of its language model, measured; FILE --long
 verb_demo_model() {
   setup
   run_make module
-  "$node" src/build/demo/criteria.js "$@"
+  "$new_node" src/build/demo/criteria.ts "$@"
 }
 
 #: screenshots  every view at six widths, light and dark, into dist/screenshots; --readme
@@ -306,21 +306,21 @@ verb_screenshots() {
   # Letters of the languages that the page speaks.
   need_chromium
   need has_chinese fonts-noto-cjk
-  "$node" tests/web/screenshots.js "$@"
+  "$new_node" tests/web/screenshots.js "$@"
 }
 
 #: adopt  run the packed package in every row of the table in web/docs/platforms.md; NAME… --write
 verb_adopt() {
   verb_package
   need_chromium
-  "$node" tests/adopt/run.js "$@"
+  "$new_node" tests/adopt/run.js "$@"
 }
 
 #: sizes  what load() reads in a page, and a small bundle, with their limits
 verb_sizes() {
   setup
   run_make module
-  "$node" src/build/sizes.js
+  "$new_node" src/build/sizes.ts
 }
 
 #: package  all that the npm package needs, types included
@@ -332,7 +332,7 @@ verb_package() {
 #: reproduce  build the package twice from clean copies, and compare every byte
 verb_reproduce() {
   setup
-  "$node" src/build/reproduce.js
+  "$new_node" src/build/reproduce.ts
 }
 
 #: clean  remove dist/

@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { serve } from '../src/build/server.js';
+import { serve } from '../src/build/server.ts';
 import { makeCheckpoint } from './support/checkpoint.js';
 import { launch } from './support/chromium.js';
 import { imitateHub } from './support/hub.js';

@@ -148,12 +148,12 @@ test('web: only the store assigns to signals of the session, other files call it
 
 test('web: the workers import no component and no store of signals, directly or not', () => {
   const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.js`));
-  assert.ok(reached.has('web/worker/trainer/trainer.js'));
+  assert.ok(reached.has('web/worker/trainer/trainer.ts'));
   assert.deepEqual([...reached].filter(isComponent), []);
   const withSignals = filesIn('web/store', /\.js$/).filter((file) =>
     readFileSync(join(ROOT, file), 'utf8').includes("from '@preact/signals';"),
   );
-  assert.ok(withSignals.includes('web/store/session.js'));
+  assert.ok(withSignals.includes('web/store/session.ts'));
   assert.deepEqual(
     withSignals.filter((file) => reached.has(file)),
     [],

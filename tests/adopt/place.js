@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** Time limit of a program in milliseconds, long enough for a loaded machine. */

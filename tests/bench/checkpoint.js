@@ -2,7 +2,7 @@
 
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 const CHUNK = 2 ** 20;
 

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 import { launch } from '../support/chromium.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -4,8 +4,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from '../../dist/headlight.node.js';
-import { uniformSource } from '../../src/js/ops/random.js';
-import { openTokenizer } from '../../src/js/text/tokenizer.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
+import { openTokenizer } from '../../src/js/text/tokenizer.ts';
 import { FEW_BITS, messages, prepare } from './chromium.js';
 import { decoderModel } from './decoder.js';
 import { makeBytePairs } from './madeTokenizers.js';

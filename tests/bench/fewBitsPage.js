@@ -3,7 +3,7 @@
 // this program is measured.
 
 import * as ort from 'onnxruntime-web/wasm';
-import { load } from '../../src/js/load/browser.js';
+import { load } from '../../src/js/load/browser.ts';
 import { differ, feedsOf, figuresOf, makeOurs, TOKENS, takeTurns, turnOf } from './decoderTurns.js';
 import * as wllama from './peers/wllama.js';
 

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from '../../dist/headlight.node.js';
-import { serve } from '../../src/build/server.js';
-import { writeNpy } from '../../src/js/io/formats.js';
-import { settingsOf, usualTraining } from '../../web/features/train/settings.js';
-import { Trainer } from '../../web/worker/trainer/trainer.js';
+import { serve } from '../../src/build/server.ts';
+import { writeNpy } from '../../src/js/io/formats.ts';
+import { settingsOf, usualTraining } from '../../web/features/train/settings.ts';
+import { Trainer } from '../../web/worker/trainer/trainer.ts';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';
 

@@ -1,7 +1,7 @@
 // Makes random tokenizer files from a seed, which are as large as published ones, and texts to encode.
 
-import { uniformSource } from '../../src/js/ops/random.js';
-import { byteChars } from '../../src/js/text/bytelevel.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
+import { byteChars } from '../../src/js/text/bytelevel.ts';
 
 /** Letters, in about the order of their frequency in English. */
 const LETTERS = 'etaoinshrdlcumwfgypbvkjxqz';

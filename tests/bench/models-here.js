@@ -3,7 +3,7 @@
 
 import { readSafetensors, writeSafetensors } from '../../dist/formats.js';
 import { load } from '../../dist/headlight.node.js';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 import { openBandwidth } from './bandwidth.js';
 import { decoderModel } from './decoder.js';
 import { differ, feedsOf, figuresOf, makeOurs, TOKENS, takeTurns, turnOf } from './decoderTurns.js';

@@ -4,7 +4,7 @@ import * as tfWasm from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';
 import * as ort from 'onnxruntime-web/wasm';
 import initRuvector, * as ruvectorModule from 'ruvector-attention-wasm';
-import { load } from '../../src/js/load/browser.js';
+import { load } from '../../src/js/load/browser.ts';
 import { measure } from './measure.js';
 import { peakOf } from './peak.js';
 import * as headlight from './peers/headlight.js';

@@ -1,6 +1,6 @@
 // Makes a problem: inputs and weights from a seed, and a few rows of the expected output in float64.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 const SAMPLES = 8;
 

@@ -1,7 +1,7 @@
 // Random matrices in Q4_K, the most common 4-bit type of llama.cpp.
 
-import { readGgufHeader } from '../../src/js/io/gguf.js';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { readGgufHeader } from '../../src/js/io/gguf.ts';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 /** The number that identifies Q4_K in the header, and the bytes of 256 weights, which are as many as in Q4_0. */
 const [Q4_K, BLOCK] = [12, 144];

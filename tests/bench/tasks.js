@@ -3,8 +3,8 @@
 // goal.
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
-import { uniformSource } from '../../src/js/ops/random.js';
-import { batchOf, TASKS } from '../../web/features/train/tasks.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
+import { batchOf, TASKS } from '../../web/features/train/tasks.ts';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MAX_NORM] = [50, 1];

@@ -46,7 +46,7 @@ async function opener(contender) {
     const { Tokenizer } = await import(PEER);
     return (bytes) => new Tokenizer(JSON.parse(new TextDecoder().decode(bytes)), {});
   }
-  const { openTokenizer } = await import(pathToFileURL(join(contender, 'src/js/text/tokenizer.js')).href);
+  const { openTokenizer } = await import(pathToFileURL(join(contender, 'src/js/text/tokenizer.ts')).href);
   return openTokenizer;
 }
 

@@ -8,8 +8,8 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from '../../dist/headlight.node.js';
-import { uniformSource } from '../../src/js/ops/random.js';
-import { batchOf, TASKS } from '../../web/features/train/tasks.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
+import { batchOf, TASKS } from '../../web/features/train/tasks.ts';
 
 const { layers, dModel: C, numHeads: H } = TASKS.repeat.model;
 const {

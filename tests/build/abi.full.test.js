@@ -24,7 +24,7 @@ async function generate(name, text) {
   const flags = ['-fsyntax-only', '-Xclang', '-fdump-record-layouts-complete', '-Xclang', '-ast-dump=json'];
   const input = execFileSync('emcc', [...flags, '-x', 'c', join(place, 'headlight.h')], { maxBuffer: 2 ** 26 });
   const decided = Object.entries(abi.BUILD).map(([name, value]) => `${name}=${value}`);
-  const args = [join(root, 'src/build/abi.js'), place, ...decided];
+  const args = [join(root, 'src/build/abi.ts'), place, ...decided];
   execFileSync(process.execPath, args, { input, stdio: ['pipe', 'pipe', 'pipe'] });
   return { place, ...(await import(pathToFileURL(join(place, 'abi.js')).href)) };
 }
@@ -66,7 +66,7 @@ test('a module whose header has an additional field refuses a binary that was bu
     setup: ({ onResolve }) => onResolve({ filter: /abi\/abi\.js$/ }, () => ({ path: join(place, 'abi.js') })),
   };
   const outfile = join(place, 'module.js');
-  const entry = join(root, 'src/js/load/node.js');
+  const entry = join(root, 'src/js/load/node.ts');
   await build({ entryPoints: [entry], bundle: true, format: 'esm', platform: 'node', outfile, plugins: [other] });
   const { load } = await import(pathToFileURL(outfile).href);
   const wasm = join(root, 'dist/headlight.simd128.wasm');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { transformSync } from 'esbuild';
-import { findFiles, longLines } from '../../src/build/check.js';
-import { linesOf, paint, placesOf } from '../../src/build/coverage.js';
+import { findFiles, longLines } from '../../src/build/check.ts';
+import { linesOf, paint, placesOf } from '../../src/build/coverage.ts';
 
 test('lines of more than 120 columns are found; columns are characters, not bytes', () => {
   assert.deepEqual(longLines(['x'.repeat(120), 'x'.repeat(121), '∞'.repeat(120), '∞'.repeat(121)].join('\n')), [2, 4]);
@@ -49,7 +49,7 @@ test('the innermost of nested ranges gives the count', () => {
 });
 
 test('comments and imports are not lines of code', async () => {
-  const text = readFileSync(new URL('../../src/js/io/formats.js', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../src/js/io/formats.ts', import.meta.url), 'utf8');
   assert.match(text, /^export \{/m);
-  assert.deepEqual(await linesOf('src/js/io/formats.js'), []);
+  assert.deepEqual(await linesOf('src/js/io/formats.ts'), []);
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { develop } from '../../src/build/devServer.js';
+import { develop } from '../../src/build/devServer.ts';
 import { launch } from '../support/chromium.js';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
@@ -46,7 +46,7 @@ test('the page is served from its sources, has threads, and reloads when a sourc
   await page.waitForSelector('.prediction .tick', { state: 'attached', timeout: 120_000 });
   assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), true);
   assert.deepEqual(faults, []);
-  await appendFile(join(root, 'web/entries/page.js'), 'globalThis.added = true;\n');
+  await appendFile(join(root, 'web/entries/page.ts'), 'globalThis.added = true;\n');
   await page.waitForFunction(() => globalThis.added, { timeout: 120_000 });
 });
 
@@ -74,7 +74,7 @@ test('the documentation is served as it was built, and the links of the page lea
 });
 
 test('the program ends on a signal', async () => {
-  const program = spawn(process.execPath, ['src/build/devServer.js', '--port', '0'], { cwd: project });
+  const program = spawn(process.execPath, ['src/build/devServer.ts', '--port', '0'], { cwd: project });
   const exited = once(program, 'exit');
   let said = '';
   for await (const part of program.stdout) if ((said += part).includes('http://')) break;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
-import { hideSource } from '../../src/build/hideSource.js';
+import { hideSource } from '../../src/build/hideSource.ts';
 
 const long = (code) => `${code}${'/* long */'.repeat(40)}`;
 const MARK = '/*node-do-not-add-exception-line*/';

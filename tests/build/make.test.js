@@ -46,7 +46,7 @@ test('a change of a C source rebuilds every binary and the page', () => {
 });
 
 test('a change of a script does not rebuild the core', () => {
-  const text = plan('-W', 'src/js/index.js', 'page');
+  const text = plan('-W', 'src/js/index.ts', 'page');
   assert.deepEqual(compiled(text), []);
   assert.match(text, /rolldown -c src\/build\/module\.config\.js/);
   assert.doesNotMatch(text, /headlight\.simd128\.wasm$/m);
@@ -106,14 +106,14 @@ const PROGRAM = `
 `;
 
 for (const [name, entry, options, threads] of [
-  ['the module', 'src/js/load/node.js', { platform: 'node', loader: { '.py': 'text' } }, 2],
+  ['the module', 'src/js/load/node.ts', { platform: 'node', loader: { '.py': 'text' } }, 2],
   [
     'the inline module',
-    'src/js/load/inline.js',
+    'src/js/load/inline.ts',
     {
       target: 'es2022',
       loader: { '.wasm': 'binary', '.py': 'text' },
-      alias: { 'headlight-attention/headlight.relaxed.wasm': './src/js/load/none.js' },
+      alias: { 'headlight-attention/headlight.relaxed.wasm': './src/js/load/none.ts' },
     },
     1,
   ],

@@ -17,7 +17,7 @@ import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 import { until } from '../support/wait.js';
 
 const root = mkdtempSync(join(tmpdir(), 'headlight-serve-'));
@@ -201,7 +201,7 @@ test('if a port is in use, the next one is used', async () => {
   await second.close();
 });
 
-const program = fileURLToPath(new URL('../../src/build/server.js', import.meta.url));
+const program = fileURLToPath(new URL('../../src/build/server.ts', import.meta.url));
 
 test('invalid arguments give an error of one line', async () => {
   for (const [args, said] of [

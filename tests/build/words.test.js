@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wrongSubject } from '../../src/build/commits.js';
-import { findWords } from '../../src/build/words.js';
+import { wrongSubject } from '../../src/build/commits.ts';
+import { findWords } from '../../src/build/words.ts';
 
 const linesOf = (text, options) => findWords(text, options).map(({ line }) => line);
 

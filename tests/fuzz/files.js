@@ -15,7 +15,7 @@ import {
   writeNpy,
   writeSafetensors,
 } from 'headlight-attention/formats';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 import { join, npy, safetensors, zip } from '../support/files.js';
 
 const SIZES = {

@@ -1,6 +1,6 @@
 // Makes random choices, which are the same for the same seed.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 export function makeSource(seed) {
   const next = uniformSource(seed);

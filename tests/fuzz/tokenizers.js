@@ -9,10 +9,10 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { HeadlightError } from '../../src/js/check/errors.js';
-import { PRE_TOKENIZERS } from '../../src/js/text/ggufPatterns.js';
-import { openGgufTokenizer } from '../../src/js/text/ggufTokenizer.js';
-import { openTokenizer } from '../../src/js/text/tokenizer.js';
+import { HeadlightError } from '../../src/js/check/errors.ts';
+import { PRE_TOKENIZERS } from '../../src/js/text/ggufPatterns.ts';
+import { openGgufTokenizer } from '../../src/js/text/ggufTokenizer.ts';
+import { openTokenizer } from '../../src/js/text/tokenizer.ts';
 import { randomPattern, randomText } from '../support/patterns.js';
 import { ggufMetadata, readConfigurations, readGgufTokenizers, readTokenizer } from '../support/tokenizers.js';
 import { makeSource } from './source.js';

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { withAddress } from '../../src/build/address.js';
+import { withAddress } from '../../src/build/address.ts';
 import { REPOSITORY } from '../../web/docs/.vitepress/links.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -55,7 +55,7 @@ test('links of README are absolute, with the address in package.json, so that th
       link.startsWith(`${REPOSITORY}/`) && link.slice(REPOSITORY.length).match(/^\/(?:blob|raw)\/main\/(.+)$/)?.[1];
     if (path) assert.ok(existsSync(join(root, path)), link);
   }
-  assert.equal(readme, withAddress(readme), 'run node src/build/address.js');
+  assert.equal(readme, withAddress(readme), 'run node src/build/address.ts');
 });
 
 test('README installs the package by its name, and from the file that npm pack writes', () => {

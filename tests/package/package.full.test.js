@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import webpack from 'webpack';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 import { pagesOf } from '../../web/docs/.vitepress/programPages.js';
 import { launch } from '../support/chromium.js';
 import { install } from '../support/install.js';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bundled, firstLoad, LIMITS } from '../../src/build/sizes.js';
+import { bundled, firstLoad, LIMITS } from '../../src/build/sizes.ts';
 
 test('load() reads few files, and no more than its limit', () => {
   const files = firstLoad();

@@ -100,7 +100,7 @@ describe('the package', () => {
   test('names in its bill every package that a source imports', () => {
     const { components } = JSON.parse(readFileSync(inside('dist/sbom.cdx.json'), 'utf8'));
     const named = new Set(components.map(({ name }) => name));
-    const tools = new Set(['src/build/devServer.js']);
+    const tools = new Set(['src/build/devServer.ts']);
     for (const folder of ['src/js', 'web/entries', 'web/features', 'web/store', 'web/ui', 'web/worker'])
       for (const file of readdirSync(join(root, folder), { recursive: true }).filter((name) => /\.jsx?$/.test(name)))
         if (!tools.has(join(folder, file)))
@@ -124,7 +124,7 @@ describe('the package', () => {
 });
 
 test('the bill of materials considers every exported file', () => {
-  const entries = readFileSync(join(root, 'src/build/notices.js'), 'utf8').match(/ENTRIES = \[([^\]]*)\]/)[1];
+  const entries = readFileSync(join(root, 'src/build/notices.ts'), 'utf8').match(/ENTRIES = \[([^\]]*)\]/)[1];
   for (const { types } of Object.values(manifest.exports).filter(({ types }) => types)) {
     const name = types.match(/\/([\w-]+)\.d\.ts$/)[1];
     assert.ok(name === 'inline' || entries.includes(`/${name}.js'`), types);

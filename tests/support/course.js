@@ -5,7 +5,7 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 

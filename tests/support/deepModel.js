@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSafetensors } from 'headlight-attention/formats';
-import { fillNormal, uniformSource } from '../../src/js/ops/random.js';
+import { fillNormal, uniformSource } from '../../src/js/ops/random.ts';
 import { GOLDEN } from './golden.js';
 
 const VOCAB = 422;

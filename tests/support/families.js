@@ -2,7 +2,7 @@
 // modules save, and their expected results: each architecture is implemented again, in float64, from the names of the
 // tensors.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 import { bartCases } from './bartFamilies.js';
 import { decoderCases } from './decoderFamilies.js';
 import { encoderCases } from './encoderFamilies.js';

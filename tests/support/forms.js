@@ -1,6 +1,6 @@
 // Small transformers that together use every option, with their inputs.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 export const SMALL = { layers: 2, dModel: 8, numHeads: 2, vocab: 7, context: 6, mlp: 10, std: 0.7 };
 const IDS = [

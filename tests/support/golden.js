@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 const ARRAYS = {
   float32: Float32Array,

@@ -1,7 +1,7 @@
 // Loads one instance of each flavour of the core that this Node supports. The tests of a file share the instances.
 
 import { load } from 'headlight-attention';
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 /** Name of the flavour, if only one flavour has been built. */
 const only = process.env.HEADLIGHT_FLAVOUR;

@@ -1,6 +1,6 @@
 // Runs ONNX files and compares results.
 
-import { quantize } from '../../src/js/onnx/weight.js';
+import { quantize } from '../../src/js/onnx/weight.ts';
 import { openOnnx } from './onnxruntime.js';
 
 /**

@@ -1,7 +1,7 @@
 // Compares the ONNX files of whole models with the results of Headlight, for every family of checkpoints and for
 // transformers with random options.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 import { families } from './families.js';
 import { checkpoints } from './models.js';
 import { difference } from './onnx.js';

@@ -1,9 +1,9 @@
 // The text that the page begins with: its tokens, and the position of the token that the model predicts again.
 
 import { readFileSync } from 'node:fs';
-import { copiedFrom } from '../../src/build/demo/copying.js';
-import { openTokenizer } from '../../src/js/text/tokenizer.js';
-import { OPENING } from '../../web/store/state.js';
+import { copiedFrom } from '../../src/build/demo/copying.ts';
+import { openTokenizer } from '../../src/js/text/tokenizer.ts';
+import { OPENING } from '../../web/store/state.ts';
 
 const file = new URL('../../web/demo/tokenizer.json', import.meta.url);
 const tokenizer = openTokenizer(readFileSync(file, 'utf8'));

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 import { launch } from './chromium.js';
 import { isFullTier } from './tier.js';
 

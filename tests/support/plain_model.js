@@ -1,7 +1,7 @@
 // A transformer in float64, in plain loops, whose intermediate values can be captured and edited. It is the reference
 // for the analysis of models.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 import { norm } from './layers.js';
 import { attention } from './reference.js';
 

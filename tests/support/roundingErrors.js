@@ -1,6 +1,6 @@
 // Measures how much rounded weights change the attention and the loss of a model.
 
-import { attentionChange } from '../../web/worker/run/rounding.js';
+import { attentionChange } from '../../web/worker/run/rounding.ts';
 
 /** Returns the mean of −log p of the next token. @param {Float32Array} logits (T,V) @param {readonly number[]} ids */
 function lossOf(logits, ids) {

@@ -1,8 +1,8 @@
 // Trains a small model on a task of the page.
 
 import { warmupSchedule } from 'headlight-attention';
-import { uniformSource } from '../../src/js/ops/random.js';
-import { batchOf } from '../../web/features/train/tasks.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
+import { batchOf } from '../../web/features/train/tasks.ts';
 
 /** Trains a model like the page, and returns the last result of `examine`. */
 export function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {

@@ -1,4 +1,4 @@
-// The tier of this test run (see src/build/test.js).
+// The tier of this test run (see src/build/test.ts).
 
 import test from 'node:test';
 

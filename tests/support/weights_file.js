@@ -1,6 +1,6 @@
 // Makes random attention weights as in files of other tools. Each row sums to 1.
 
-import { uniformSource } from '../../src/js/ops/random.js';
+import { uniformSource } from '../../src/js/ops/random.ts';
 
 /** @param {number[]} shape @param {boolean} causal */
 export function attentions(shape, causal, seed = 3) {

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { load } from 'headlight-attention';
-import { openTokenizer } from '../../src/js/text/tokenizer.js';
-import { openDemoModel } from '../../web/worker/sources/demoModel.js';
+import { openTokenizer } from '../../src/js/text/tokenizer.ts';
+import { openDemoModel } from '../../web/worker/sources/demoModel.ts';
 
 /** @param {'whale.safetensors' | 'tokenizer.json'} name */
 export const whaleFile = (name) => readFile(new URL(`../../web/demo/${name}`, import.meta.url));

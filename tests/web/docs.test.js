@@ -6,8 +6,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makeFamilyTable } from '../../src/build/families.js';
-import { fileOf, frontMatterOf, makeList } from '../../src/build/llms.js';
+import { makeFamilyTable } from '../../src/build/families.ts';
+import { fileOf, frontMatterOf, makeList } from '../../src/build/llms.ts';
 import { leaveDocs, REPOSITORY } from '../../web/docs/.vitepress/links.js';
 import { inspect } from '../../web/docs/.vitepress/program/inspect.js';
 import { pagesOf } from '../../web/docs/.vitepress/programPages.js';
@@ -88,7 +88,7 @@ test('llms.txt has a title, a summary and every page with its description', () =
 });
 
 test('the table of model families is that of the code', () => {
-  assert.ok(textOf('families.md').includes(`\n\n${makeFamilyTable()}\n\n`), 'run node src/build/families.js');
+  assert.ok(textOf('families.md').includes(`\n\n${makeFamilyTable()}\n\n`), 'run node src/build/families.ts');
 });
 
 test('the page of speed has the figures of README, which are those of the benchmark and of the built files', () => {
@@ -100,7 +100,7 @@ test('the page of speed has the figures of README, which are those of the benchm
 });
 
 test('the page of value names has every name that capture and edit take', () => {
-  const source = read('src/js/models/edits.js');
+  const source = read('src/js/models/edits.ts');
   const listOf = (name) => source.match(new RegExp(`const ${name} = \\[([^\\]]*)\\]`))[1].match(/\w+/g);
   const names = [...listOf('MODEL_VALUES'), ...listOf('BLOCK_VALUES').map((name) => `blocks.L.${name}`)];
   assert.ok(names.length > 15);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { openLesson } from '../support/course.js';
 import { launchFirefox } from '../support/firefox.js';

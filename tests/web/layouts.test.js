@@ -2,17 +2,17 @@
 // supports.
 
 import test from 'node:test';
-import { scaleOf } from '../../web/features/atlas/axes.js';
-import { mapCsv, mapSvg } from '../../web/features/atlas/exportMap.js';
-import { sizeOf } from '../../web/features/atlas/shapes.js';
-import { planOf } from '../../web/features/compare/alignedLayout.js';
-import { arcOf } from '../../web/features/first/arc.js';
-import { bent } from '../../web/features/flow/flowLines.js';
-import { feetOf, isSlanted } from '../../web/features/flow/flowTokens.js';
-import { layoutOf as headLayout } from '../../web/features/heads/headLayout.js';
-import { barsOf } from '../../web/features/reading/bars.js';
-import { labelStep, layoutOf as traceLayout } from '../../web/features/trace/traceLayout.js';
-import { framesOf, parted, smoothed } from '../../web/features/train/chartLines.js';
+import { scaleOf } from '../../web/features/atlas/axes.ts';
+import { mapCsv, mapSvg } from '../../web/features/atlas/exportMap.ts';
+import { sizeOf } from '../../web/features/atlas/shapes.ts';
+import { planOf } from '../../web/features/compare/alignedLayout.ts';
+import { arcOf } from '../../web/features/first/arc.ts';
+import { bent } from '../../web/features/flow/flowLines.ts';
+import { feetOf, isSlanted } from '../../web/features/flow/flowTokens.ts';
+import { layoutOf as headLayout } from '../../web/features/heads/headLayout.ts';
+import { barsOf } from '../../web/features/reading/bars.ts';
+import { labelStep, layoutOf as traceLayout } from '../../web/features/trace/traceLayout.ts';
+import { framesOf, parted, smoothed } from '../../web/features/train/chartLines.ts';
 import {
   labelSize,
   labelsAbove,
@@ -25,7 +25,7 @@ import {
   thumbnailSize,
   thumbnailsOf,
   topOf,
-} from '../../web/ui/layout.js';
+} from '../../web/ui/layout.ts';
 import { assertSame } from '../support/same.js';
 
 /** Returns the values of a function for named lists of arguments. */

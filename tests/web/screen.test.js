@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { serve } from '../../src/build/server.js';
-import { OPENING } from '../../web/store/state.js';
-import { shareText } from '../../web/texts/numbers.js';
+import { serve } from '../../src/build/server.ts';
+import { OPENING } from '../../web/store/state.ts';
+import { shareText } from '../../web/texts/numbers.ts';
 import { FROM, GUESS, LAST, NAMES, nameOf, TOKENS } from '../support/opening.js';
 import {
   assertAccessible,

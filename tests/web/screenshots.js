@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
-import { serve } from '../../src/build/server.js';
+import { serve } from '../../src/build/server.ts';
 import { launch } from '../support/chromium.js';
 import { STATES, settle } from './states.js';
 

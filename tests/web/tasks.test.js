@@ -20,7 +20,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
-import { writeNpy } from '../../src/js/io/formats.js';
+import { writeNpy } from '../../src/js/io/formats.ts';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { openLesson } from '../support/course.js';
 import { keyboard, mouse, touch } from '../support/hands.js';

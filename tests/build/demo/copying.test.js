@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
-import { copiedFrom, copies, REPEATED, splitWords } from '../../../src/build/demo/copying.js';
-import { openWhale } from '../../../src/build/demo/openWhale.js';
+import { copiedFrom, copies, REPEATED, splitWords } from '../../../src/build/demo/copying.ts';
+import { openWhale } from '../../../src/build/demo/openWhale.ts';
 
 let hl, model;
 before(async () => {

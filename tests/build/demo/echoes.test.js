@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { fillWindow, wholeWords } from '../../../src/build/demo/echoes.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { fillWindow, wholeWords } from '../../../src/build/demo/echoes.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const SEED = 6;
 const WINDOW = 128;

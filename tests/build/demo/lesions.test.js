@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { cutRandomParts } from '../../../src/build/demo/lesions.js';
-import { fillRefrain } from '../../../src/build/demo/refrains.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { cutRandomParts } from '../../../src/build/demo/lesions.ts';
+import { fillRefrain } from '../../../src/build/demo/refrains.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const SEED = 3;
 const options = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { nameHeads, saidTwice } from '../../../src/build/demo/nameHeads.js';
+import { nameHeads, saidTwice } from '../../../src/build/demo/nameHeads.ts';
 
 test('every head has scores, and a loss without it', async () => {
   const hl = await load();

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { judge, train } from '../../../src/build/demo/train.js';
-import { windows } from '../../../src/build/demo/windows.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
-import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.js';
+import { judge, train } from '../../../src/build/demo/train.ts';
+import { windows } from '../../../src/build/demo/windows.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
+import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.ts';
 
 const SEED = 4;
 const START = 11;

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
 import { edgeAttribution, findCircuit, logitDifference } from 'headlight-attention/analysis';
-import { cutKey, probabilities } from '../../../src/build/demo/copying.js';
-import { OPENING } from '../../../web/store/state.js';
+import { cutKey, probabilities } from '../../../src/build/demo/copying.ts';
+import { OPENING } from '../../../web/store/state.ts';
 
 let hl, model;
 before(async () => {

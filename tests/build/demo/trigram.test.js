@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { trigram } from '../../../src/build/demo/trigram.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { trigram } from '../../../src/build/demo/trigram.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const V = 7;
 const SEED = 2;

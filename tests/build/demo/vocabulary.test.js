@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { learnMerges, makeTokenizer, START } from '../../../src/build/demo/vocabulary.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { learnMerges, makeTokenizer, START } from '../../../src/build/demo/vocabulary.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 
 const TEXTS = [
   'The whale, the white whale! The sea; the ship and the whale.\n\n',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { decodeFloats, encodeFloats, FLOATS } from '../../../src/js/check/floats.js';
+import { decodeFloats, encodeFloats, FLOATS } from '../../../src/js/check/floats.ts';
 import { assertClose, kernels, numbers } from '../../support/kernels.js';
 
 const [OK, BAD_SHAPE, BAD_ARGUMENT] = [0, 2, 3];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { attributionPatching, logitDifference, patch } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { casesOf, off } from '../../support/attributionCases.js';
 import { FORMS, SMALL } from '../../support/forms.js';
 import { everywhere, hl } from '../../support/headlight.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { composition } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const [C, H, G, D] = [12, 4, 2, 3];
 const random = uniformSource(3);

@@ -10,7 +10,7 @@ import {
   probability,
   runEdges,
 } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { FORMS, SMALL } from '../../support/forms.js';
 import { hl } from '../../support/headlight.js';
 

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { headRoles, readHeadvis, scanHeads, writeHeadvis } from 'headlight-attention/analysis';
-import { readHeadvis as readInPage } from '../../../src/js/analysis/analysis.js';
+import { readHeadvis as readInPage } from '../../../src/js/analysis/analysis.ts';
 import { difference, GOLDEN, readPack } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 import { plainModel } from '../../support/plain_model.js';

@@ -12,7 +12,7 @@ import {
   rollout,
   valueWeighted,
 } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 import { checkpoints } from '../../support/models.js';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
 import { logitDifference, patch, pathPatch } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference, GOLDEN, readPack } from '../../support/golden.js';
 import { build, hl } from '../../support/headlight.js';
 import { plainModel } from '../../support/plain_model.js';

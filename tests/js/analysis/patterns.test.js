@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { headScores, rollout, valueWeighted } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 import { attention as reference } from '../../support/reference.js';

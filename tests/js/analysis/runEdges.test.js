@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { edgeAttribution, edgeGraph, logitDifference, meanContributions, runEdges } from 'headlight-attention/analysis';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { FORMS, SMALL } from '../../support/forms.js';
 import { hl } from '../../support/headlight.js';
 

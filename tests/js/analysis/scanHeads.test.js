@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
 import { headRoles, scanHeads } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference, GOLDEN, readPack } from '../../support/golden.js';
 import { build, hl } from '../../support/headlight.js';
 import {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { scanHeads } from 'headlight-attention/analysis';
-import { HeadSamples } from '../../../src/js/analysis/headSamples.js';
-import { batchesOf, layerGroups } from '../../../src/js/analysis/scanBatches.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { HeadSamples } from '../../../src/js/analysis/headSamples.ts';
+import { batchesOf, layerGroups } from '../../../src/js/analysis/scanBatches.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference } from '../../support/golden.js';
 import { build, hl } from '../../support/headlight.js';
 import { plainModel } from '../../support/plain_model.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { tokenSimilarity } from 'headlight-attention/analysis';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const random = uniformSource(11);
 const states = (...shape) => ({

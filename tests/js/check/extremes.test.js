@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { indexOfLargest, largestOf } from '../../../src/js/check/extremes.js';
-import { encodeBatch } from '../../../src/js/models/results/encodeBatch.js';
+import { indexOfLargest, largestOf } from '../../../src/js/check/extremes.ts';
+import { encodeBatch } from '../../../src/js/models/results/encodeBatch.ts';
 
 test('the largest of a million values is found', () => {
   const values = Float32Array.from({ length: 1e6 }, (_, i) => (i * 7919) % 1e6);

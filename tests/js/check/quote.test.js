@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { quote, quoteNames } from '../../../src/js/check/quote.js';
+import { quote, quoteNames } from '../../../src/js/check/quote.ts';
 
 test('short values are quoted whole', () => {
   for (const [value, text] of [

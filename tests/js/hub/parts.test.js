@@ -7,18 +7,18 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { Client, Patience, Temporary } from '../../../src/js/hub/client.js';
-import { HubFile, merge } from '../../../src/js/hub/hubFile.js';
-import { choose, describe } from '../../../src/js/hub/kinds.js';
-import { memoryStore } from '../../../src/js/hub/memoryStore.js';
-import { readName } from '../../../src/js/hub/names.js';
-import { cacheFolder, openNodeCache } from '../../../src/js/hub/nodeCache.js';
-import { NodeStore } from '../../../src/js/hub/nodeStore.js';
-import { RemoteFile } from '../../../src/js/hub/remoteFile.js';
-import { SegmentStore } from '../../../src/js/hub/segments.js';
-import { Sha1 } from '../../../src/js/hub/sha1.js';
-import { Sha256 } from '../../../src/js/hub/sha256.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { Client, Patience, Temporary } from '../../../src/js/hub/client.ts';
+import { HubFile, merge } from '../../../src/js/hub/hubFile.ts';
+import { choose, describe } from '../../../src/js/hub/kinds.ts';
+import { memoryStore } from '../../../src/js/hub/memoryStore.ts';
+import { readName } from '../../../src/js/hub/names.ts';
+import { cacheFolder, openNodeCache } from '../../../src/js/hub/nodeCache.ts';
+import { NodeStore } from '../../../src/js/hub/nodeStore.ts';
+import { RemoteFile } from '../../../src/js/hub/remoteFile.ts';
+import { SegmentStore } from '../../../src/js/hub/segments.ts';
+import { Sha1 } from '../../../src/js/hub/sha1.ts';
+import { Sha256 } from '../../../src/js/hub/sha256.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const entries = (files) => Object.entries(files).map(([path, size]) => ({ path, size, isLarge: true }));
 /** Returns the names of the weight files that are chosen. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readNpy, readSafetensors, writeNpy, writeSafetensors } from 'headlight-attention/formats';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { fails, safetensors } from '../../support/files.js';
 
 const SEED = 20;

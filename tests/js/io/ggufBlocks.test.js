@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isInRange, writeRows } from '../../../src/js/io/ggufBlocks.js';
-import { dequantize, GGUF_TYPES } from '../../../src/js/io/ggufTypes.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { isInRange, writeRows } from '../../../src/js/io/ggufBlocks.ts';
+import { dequantize, GGUF_TYPES } from '../../../src/js/io/ggufTypes.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { encode } from '../../support/gguf.js';
 
 const TYPES = Object.fromEntries([...GGUF_TYPES.values()].map((type) => [type.name, type]));

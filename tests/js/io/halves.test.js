@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { encodeFloats, FLOATS } from '../../../src/js/check/floats.js';
-import { toHalves } from '../../../src/js/io/halves.js';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { encodeFloats, FLOATS } from '../../../src/js/check/floats.ts';
+import { toHalves } from '../../../src/js/io/halves.ts';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 
 const SEED = 3;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { parseJson } from '../../../src/js/io/json.js';
+import { parseJson } from '../../../src/js/io/json.ts';
 import { inTier } from '../../support/tier.js';
 
 const SEED = 31;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { readNpz, writeNpy } from 'headlight-attention/formats';
-import { readZip, writeZip } from '../../../src/js/io/zip.js';
+import { readZip, writeZip } from '../../../src/js/io/zip.ts';
 import { npy, rejects, safetensors, zip } from '../../support/files.js';
 import { numbers } from '../../support/kernels.js';
 

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readPictureFields } from '../../../src/js/io/picture/pictureFields.js';
-import { preparePicture } from '../../../src/js/io/picture/preparePicture.js';
-import { FILTERS, resizePicture } from '../../../src/js/io/picture/resizePicture.js';
+import { readPictureFields } from '../../../src/js/io/picture/pictureFields.ts';
+import { preparePicture } from '../../../src/js/io/picture/preparePicture.ts';
+import { FILTERS, resizePicture } from '../../../src/js/io/picture/resizePicture.ts';
 import { GOLDEN, modelFiles } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { logMel, resample } from 'headlight-attention/formats';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { build, hl } from '../../support/headlight.js';
 import { inTier } from '../../support/tier.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { makeWatch } from '../../../src/js/load/watch.js';
+import { makeWatch } from '../../../src/js/load/watch.ts';
 
 test('a worker is lost after 15 s without progress, in which the sleep of a computer counts as 1 s', (t) => {
   let now = 0;

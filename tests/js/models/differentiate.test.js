@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { FORMS, SMALL, taskOf } from '../../support/forms.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeadlightError } from 'headlight-attention';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 import { inTier } from '../../support/tier.js';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { loadRareParts } from '../../../src/js/models/loadRareParts.js';
-import { rarePart } from '../../../src/js/models/rareParts.js';
+import { loadRareParts } from '../../../src/js/models/loadRareParts.ts';
+import { rarePart } from '../../../src/js/models/rareParts.ts';
 import { hl } from '../../support/headlight.js';
 
 test('a part is loaded for the models that need it, and missed by name before', async () => {

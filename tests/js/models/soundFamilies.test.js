@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { uniformSource } from '../../../src/js/ops/random.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
 import { families } from '../../support/families.js';
 import { assertSlopes } from '../../support/gradientSlopes.js';
 import { flavours, hl } from '../../support/headlight.js';
@@ -125,7 +125,7 @@ test('missing fields have the defaults of Hugging Face', async () => {
     assert.deepEqual(await resultsWith(BASE, { [field]: undefined }), usual, field);
     assert.deepEqual(await resultsWith(BASE, { [field]: value }), usual, field);
   }
-  const { wav2vec2 } = await import('../../../src/js/models/families/wav2vec2.js');
+  const { wav2vec2 } = await import('../../../src/js/models/families/wav2vec2.ts');
   const { sound, ...options } = wav2vec2.options({ model_type: 'wav2vec2' }, () => false);
   assert.deepEqual([options.layers, options.dModel, options.numHeads, options.mlp], [12, 768, 12, 3072]);
   assert.deepEqual(sound, {
@@ -159,7 +159,7 @@ test('fields that would change the numbers, and other heads, are refused by name
     { num_feat_extract_layers: 4 },
   ])
     await assert.rejects(hl.openModel(withFields(BASE, fields)), { code: 'FORMAT', parameter: Object.keys(fields)[0] });
-  const { wav2vec2 } = await import('../../../src/js/models/families/wav2vec2.js');
+  const { wav2vec2 } = await import('../../../src/js/models/families/wav2vec2.ts');
   const config = { architectures: ['Wav2Vec2ForXVector'] };
   assert.throws(() => wav2vec2.options(config, (name) => name === '/objective.weight'), { field: 'architectures' });
   const weighted = withFields('HuBERT for classes of sound', { use_weighted_layer_sum: true });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { block, float, integer, join, message, string } from '../../../src/js/onnx/proto.js';
+import { block, float, integer, join, message, string } from '../../../src/js/onnx/proto.ts';
 
 const bytesOf = (piece) => [...join(piece)];
 

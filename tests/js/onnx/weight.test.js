@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { quantize } from '../../../src/js/onnx/weight.js';
+import { quantize } from '../../../src/js/onnx/weight.ts';
 import { rounded } from '../../support/onnx.js';
 
 const hl = await load();

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { alibiSlopes, rotaryTable } from '../../../src/js/ops/rotary.js';
+import { alibiSlopes, rotaryTable } from '../../../src/js/ops/rotary.ts';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
 import { rotary } from '../../support/layers.js';

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { Budget } from '../../../src/js/text/chat/budget.js';
-import { parse } from '../../../src/js/text/chat/parser.js';
-import { finish, finishInPieces, rendering } from '../../../src/js/text/chat/render.js';
+import { Budget } from '../../../src/js/text/chat/budget.ts';
+import { parse } from '../../../src/js/text/chat/parser.ts';
+import { finish, finishInPieces, rendering } from '../../../src/js/text/chat/render.ts';
 import { GOLDEN } from '../../support/golden.js';
 
 const folder = join(GOLDEN, 'chat');

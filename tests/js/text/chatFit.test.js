@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { fit } from '../../../src/js/text/chat/fit.js';
-import { finish } from '../../../src/js/text/chat/render.js';
+import { fit } from '../../../src/js/text/chat/fit.ts';
+import { finish } from '../../../src/js/text/chat/render.ts';
 
 /** Makes messages out of letters: s system, d developer, u user, a assistant, t tool. */
 const chatOf = (letters) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { growthLimit, readDecoder } from '../../../src/js/text/decoders.js';
-import { Fields } from '../../../src/js/text/fields.js';
+import { growthLimit, readDecoder } from '../../../src/js/text/decoders.ts';
+import { Fields } from '../../../src/js/text/fields.ts';
 
 const decode = (config, tokens) => readDecoder(new Fields(config, 'decoder'))(tokens, growthLimit(tokens));
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { HeadlightError } from '../../../src/js/check/errors.js';
-import { openGgufTokenizer } from '../../../src/js/text/ggufTokenizer.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { HeadlightError } from '../../../src/js/check/errors.ts';
+import { openGgufTokenizer } from '../../../src/js/text/ggufTokenizer.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import {
   ggufMetadata,
   readCases,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { openGgufTokenizer } from '../../../src/js/text/ggufTokenizer.js';
-import { ggufVocabulary } from '../../../src/js/text/ggufVocabulary.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { openGgufTokenizer } from '../../../src/js/text/ggufTokenizer.ts';
+import { ggufVocabulary } from '../../../src/js/text/ggufVocabulary.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { readConfigurations, readTokenizer } from '../../support/tokenizers.js';
 
 const SEED = 43;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 
 const BPE = { type: 'BPE', vocab: { a: 0, X: 1 }, merges: [] };
 const replace = (pattern, content) => ({ type: 'Replace', pattern, content });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { decomposed } from '../../../src/js/text/marks.js';
+import { decomposed } from '../../../src/js/text/marks.ts';
 
 const SEED = 23;
 const MARKS = ['\u0334', '\u0327', '\u0316', '\u0301', '\u0308', '\u0344', '\u0345', '\u05b0', '\u0f73', '\u034f', '𝅥'];

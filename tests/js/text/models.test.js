@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { byteLevelFile, readTokenizer } from '../../support/tokenizers.js';
 
 const SEED = 41;

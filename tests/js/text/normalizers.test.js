@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { AlignedText } from '../../../src/js/text/aligned.js';
-import { Fields } from '../../../src/js/text/fields.js';
-import { readNormalizer } from '../../../src/js/text/normalizers.js';
+import { AlignedText } from '../../../src/js/text/aligned.ts';
+import { Fields } from '../../../src/js/text/fields.ts';
+import { readNormalizer } from '../../../src/js/text/normalizers.ts';
 import { charsmap } from '../../support/charsmap.js';
 import { inTier } from '../../support/tier.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { regex } from '../../../src/js/text/pattern.js';
+import { regex } from '../../../src/js/text/pattern.ts';
 
 const pattern = (source) => regex(source, (reason) => new SyntaxError(reason));
 /** Returns the ranges of the matches, [begin, end]. */

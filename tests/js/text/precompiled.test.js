@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { graphemesOf } from '../../../src/js/text/precompiled.js';
+import { graphemesOf } from '../../../src/js/text/precompiled.ts';
 
 const SEED = 29;
 const SIGNS = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError } from '../../../src/js/check/errors.js';
-import { regex } from '../../../src/js/text/pattern.js';
-import { Memory } from '../../../src/js/text/regex/memory.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { HeadlightError } from '../../../src/js/check/errors.ts';
+import { regex } from '../../../src/js/text/pattern.ts';
+import { Memory } from '../../../src/js/text/regex/memory.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { makeSource } from '../../fuzz/source.js';
 import { oniguruma } from '../../support/oniguruma.js';
 import { randomPattern, randomText } from '../../support/patterns.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { uniformSource } from '../../../src/js/ops/random.js';
-import { sample } from '../../../src/js/text/sampling.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
+import { sample } from '../../../src/js/text/sampling.ts';
 
 const SEED = 77;
 const logits = Float32Array.of(1, 3, -2, 3, 0.5, -Infinity);

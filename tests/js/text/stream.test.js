@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { decodeStream, stopStream } from '../../../src/js/text/stream.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { decodeStream, stopStream } from '../../../src/js/text/stream.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { readConfigurations } from '../../support/tokenizers.js';
 
 const SEED = 3;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { uniformSource } from '../../../src/js/ops/random.js';
-import { PairTable } from '../../../src/js/text/pairTable.js';
-import { PieceTable } from '../../../src/js/text/pieceTable.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { uniformSource } from '../../../src/js/ops/random.ts';
+import { PairTable } from '../../../src/js/text/pairTable.ts';
+import { PieceTable } from '../../../src/js/text/pieceTable.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { makeSource } from '../../fuzz/source.js';
 
 const SEED = 8;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { HeadlightError } from '../../../src/js/check/errors.js';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
+import { HeadlightError } from '../../../src/js/check/errors.ts';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { inTier } from '../../support/tier.js';
 import { byteLevelFile, readCases, readConfigurations, readTokenizer } from '../../support/tokenizers.js';
 

@@ -5,7 +5,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
-import { serve } from '../../../src/build/server.js';
+import { serve } from '../../../src/build/server.ts';
 import { makeCheckpoint } from '../../support/checkpoint.js';
 import { makeCourse } from '../../support/course.js';
 import { imitateHub } from '../../support/hub.js';

@@ -8,12 +8,12 @@ import {
   timeText,
   valueText,
   weightText,
-} from '../../../web/features/atlas/numbers.js';
-import { pointsText } from '../../../web/features/circuit/circuitState.js';
-import { actingThrough, allParts, partsAdding } from '../../../web/features/flow/contributions.js';
-import { isPicked, nameOf, pick, sameComposition } from '../../../web/features/flow/pickedPart.js';
-import { writtenFrom } from '../../../web/features/prompt/written.js';
-import { hasTrial, lineKey, numberKey, readTrial, TRICK } from '../../../web/features/story/trial.js';
+} from '../../../web/features/atlas/numbers.ts';
+import { pointsText } from '../../../web/features/circuit/circuitState.ts';
+import { actingThrough, allParts, partsAdding } from '../../../web/features/flow/contributions.ts';
+import { isPicked, nameOf, pick, sameComposition } from '../../../web/features/flow/pickedPart.ts';
+import { writtenFrom } from '../../../web/features/prompt/written.ts';
+import { hasTrial, lineKey, numberKey, readTrial, TRICK } from '../../../web/features/story/trial.ts';
 import {
   bitsOf,
   changeOf,
@@ -23,11 +23,11 @@ import {
   meansOf,
   summaryOf,
   unbroken,
-} from '../../../web/features/text/measured.js';
-import { chooseToken, otherName, percentText, tokenIn } from '../../../web/features/text/textState.js';
-import { nextPlace, figureOf as shareFigure, shareText, shownShare } from '../../../web/features/trace/shares.js';
-import { byChange, figureOf, likelierFirst, perToken } from '../../../web/features/train/changes.js';
-import { shownRows, showRows, writtenWords } from '../../../web/features/written/writtenWords.js';
+} from '../../../web/features/text/measured.ts';
+import { chooseToken, otherName, percentText, tokenIn } from '../../../web/features/text/textState.ts';
+import { nextPlace, figureOf as shareFigure, shareText, shownShare } from '../../../web/features/trace/shares.ts';
+import { byChange, figureOf, likelierFirst, perToken } from '../../../web/features/train/changes.ts';
+import { shownRows, showRows, writtenWords } from '../../../web/features/written/writtenWords.ts';
 
 const signal = (value) => ({ value });
 

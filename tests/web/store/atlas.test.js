@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { createAtlas } from '../../../web/store/atlas.js';
-import { initialState } from '../../../web/store/state.js';
+import { createAtlas } from '../../../web/store/atlas.ts';
+import { initialState } from '../../../web/store/state.ts';
 
 function start() {
   const asked = [];

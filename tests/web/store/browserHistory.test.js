@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isStep, kindOf } from '../../../web/store/browserHistory.js';
-import { change, initialState } from '../../../web/store/state.js';
+import { isStep, kindOf } from '../../../web/store/browserHistory.ts';
+import { change, initialState } from '../../../web/store/state.ts';
 
 /** Returns the history entries that a sequence of changes makes. */
 function steps(...patches) {

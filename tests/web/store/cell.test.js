@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { createCell } from '../../../web/store/cell.js';
-import { hasContributions, hasPredictions, hasValues } from '../../../web/store/runParts.js';
+import { createCell } from '../../../web/store/cell.ts';
+import { hasContributions, hasPredictions, hasValues } from '../../../web/store/runParts.ts';
 
 /** Weights of two layers of two heads. Head 1 of layer 1 attends most to key 1 in row 1 and to key 0 in row 2. */
 const WEIGHTS = Float32Array.from({ length: 4 * 9 }, (_, i) =>

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createDocument } from '../../../web/store/document.js';
-import { initialState } from '../../../web/store/state.js';
+import { createDocument } from '../../../web/store/document.ts';
+import { initialState } from '../../../web/store/state.ts';
 
 function start(first = {}) {
   const [told, models, changes] = [[], [], []];

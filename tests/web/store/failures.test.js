@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { createContinuation } from '../../../web/store/continuation.js';
-import { createDocument } from '../../../web/store/document.js';
-import { createFailures } from '../../../web/store/failures.js';
-import { createModelChoice } from '../../../web/store/modelChoice.js';
-import { createOpenedModels } from '../../../web/store/openedModels.js';
-import { initialState } from '../../../web/store/state.js';
+import { createContinuation } from '../../../web/store/continuation.ts';
+import { createDocument } from '../../../web/store/document.ts';
+import { createFailures } from '../../../web/store/failures.ts';
+import { createModelChoice } from '../../../web/store/modelChoice.ts';
+import { createOpenedModels } from '../../../web/store/openedModels.ts';
+import { initialState } from '../../../web/store/state.ts';
 
 function start({ state = {}, earlier = null, last = null, opened = [], title = null } = {}) {
   const done = [];

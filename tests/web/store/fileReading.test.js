@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createFileReader } from '../../../web/store/fileReading.js';
-import { MAX_FILES } from '../../../web/store/fileSelection.js';
+import { createFileReader } from '../../../web/store/fileReading.ts';
+import { MAX_FILES } from '../../../web/store/fileSelection.ts';
 
 const file = (path, size = 10) => ({ path, file: new File([new Uint8Array(size)], path) });
 

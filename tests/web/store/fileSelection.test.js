@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { filesOfOneModel, titleOf } from '../../../web/store/fileSelection.js';
+import { filesOfOneModel, titleOf } from '../../../web/store/fileSelection.ts';
 
 const files = (...paths) => paths.map((path) => ({ path, file: new Blob([]) }));
 const pathsOf = (list) => list.map(({ path }) => path);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { createFilm } from '../../../web/store/film.js';
-import { createCurves } from '../../../web/store/trainingCurves.js';
+import { createFilm } from '../../../web/store/film.ts';
+import { createCurves } from '../../../web/store/trainingCurves.ts';
 
 const frame = (step) => ({ step, weights: step });
 

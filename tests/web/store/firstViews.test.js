@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { firstTextOf, firstViewOf } from '../../../web/store/firstViews.js';
-import { initialState } from '../../../web/store/state.js';
+import { firstTextOf, firstViewOf } from '../../../web/store/firstViews.ts';
+import { initialState } from '../../../web/store/state.ts';
 
 const about = (more) => ({
   kind: 'transformer',

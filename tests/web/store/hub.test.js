@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { Hub } from '../../../web/store/hub.js';
+import { Hub } from '../../../web/store/hub.ts';
 
 const SMALL = 20e6;
 const model = (fields = {}) => ({

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createProgramModel } from '../../../web/store/programModel.js';
-import { PROGRAM_MODEL } from '../../../web/store/state.js';
+import { createProgramModel } from '../../../web/store/programModel.ts';
+import { PROGRAM_MODEL } from '../../../web/store/state.ts';
 
 const start = (input) => {
   const asked = [];

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { createSession } from '../../../web/store/session.js';
-import { createAnswerer } from '../../../web/worker/requests.js';
+import { createSession } from '../../../web/store/session.ts';
+import { createAnswerer } from '../../../web/worker/requests.ts';
 import { hl } from '../../support/headlight.js';
 import { whaleFile } from '../../support/whale.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { runOf } from '../../../web/store/runInput.js';
-import { change, initialState, readAddress, writeAddress } from '../../../web/store/state.js';
-import { record, redo, replace, settle, startHistory, undo } from '../../../web/store/undo.js';
-import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.js';
+import { runOf } from '../../../web/store/runInput.ts';
+import { change, initialState, readAddress, writeAddress } from '../../../web/store/state.ts';
+import { record, redo, replace, settle, startHistory, undo } from '../../../web/store/undo.ts';
+import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.ts';
 
 await loadLanguage('zh');
 

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { runOf } from '../../../web/store/runInput.js';
-import { change, initialState } from '../../../web/store/state.js';
-import { createTracing } from '../../../web/store/tracing.js';
+import { runOf } from '../../../web/store/runInput.ts';
+import { change, initialState } from '../../../web/store/state.ts';
+import { createTracing } from '../../../web/store/tracing.ts';
 
 const pinned = runOf({ ...initialState, text: 'upper' });
 const traced = (more = {}) => change({ ...initialState, pinned }, { view: 'trace', text: 'lower', ...more });

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { usualSettings } from '../../../web/features/train/tasks.js';
-import { change, initialState } from '../../../web/store/state.js';
-import { createTraining } from '../../../web/store/training.js';
+import { usualSettings } from '../../../web/features/train/tasks.ts';
+import { change, initialState } from '../../../web/store/state.ts';
+import { createTraining } from '../../../web/store/training.ts';
 
 const opened = change(initialState, { model: 'trained', panel: 'train' });
 const report = (fields = {}, more = {}) => ({

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { createWaiting, PATIENCE } from '../../../web/store/waiting.js';
+import { createWaiting, PATIENCE } from '../../../web/store/waiting.ts';
 
 const states = ['one', 'two', 'three'].map((text) => ({ key: text, state: { text } }));
 

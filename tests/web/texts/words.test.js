@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import test from 'node:test';
-import { LANGUAGES, languageFor, loadLanguage } from '../../../web/texts/languages.js';
+import { LANGUAGES, languageFor, loadLanguage } from '../../../web/texts/languages.ts';
 
 await loadLanguage('zh');
 

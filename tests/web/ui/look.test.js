@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { runPairOf, SIGNED } from '../../../web/features/compare/tokenPairs.js';
-import { comparisonOf, figureOf } from '../../../web/features/export/figure.js';
-import { highestScores } from '../../../web/features/heads/roles.js';
-import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.js';
-import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.js';
+import { runPairOf, SIGNED } from '../../../web/features/compare/tokenPairs.ts';
+import { comparisonOf, figureOf } from '../../../web/features/export/figure.ts';
+import { highestScores } from '../../../web/features/heads/roles.ts';
+import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.ts';
+import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.ts';
 import {
   labelSize,
   MIN_PICTURE,
@@ -17,8 +17,8 @@ import {
   TEXT_HEIGHTS,
   thumbnailsOf,
   topOf,
-} from '../../../web/ui/layout.js';
-import { PALETTE } from '../../../web/ui/palette.js';
+} from '../../../web/ui/layout.ts';
+import { PALETTE } from '../../../web/ui/palette.ts';
 import { assertSame } from '../../support/same.js';
 
 /** Returns the relative luminance as WCAG defines it. */

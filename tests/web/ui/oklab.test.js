@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { oklabToRgb, shortest } from '../../../web/ui/oklab.js';
+import { oklabToRgb, shortest } from '../../../web/ui/oklab.ts';
 
 test('the shortest decimal reads back as the same float32', () => {
   for (const x of [0, 1, 0.1, 1 / 3, 1e-30, 123456.7, -2.5, NaN].map(Math.fround))

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { meanPictures } from '../../../web/worker/atlas/meanPictures.js';
-import { encodePassages } from '../../../web/worker/atlas/passages.js';
-import { fingerprintOf, hashOf } from '../../../web/worker/atlas/scanKey.js';
-import { scoreHeads, weightsOf } from '../../../web/worker/run/headScores.js';
-import { RoleCache } from '../../../web/worker/run/roleMeasurement.js';
-import { optionsOf, sinkOf, stepsOf } from '../../../web/worker/run/scoreSteps.js';
-import { turnedFrom } from '../../../web/worker/run/turned.js';
+import { meanPictures } from '../../../web/worker/atlas/meanPictures.ts';
+import { encodePassages } from '../../../web/worker/atlas/passages.ts';
+import { fingerprintOf, hashOf } from '../../../web/worker/atlas/scanKey.ts';
+import { scoreHeads, weightsOf } from '../../../web/worker/run/headScores.ts';
+import { RoleCache } from '../../../web/worker/run/roleMeasurement.ts';
+import { optionsOf, sinkOf, stepsOf } from '../../../web/worker/run/scoreSteps.ts';
+import { turnedFrom } from '../../../web/worker/run/turned.ts';
 
 const P = 16;
 

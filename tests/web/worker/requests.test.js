@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
 import { attribution, headRoles, headScores, logitLens } from 'headlight-attention/analysis';
-import { openTokenizer } from '../../../src/js/text/tokenizer.js';
-import { readingOf } from '../../../web/features/reading/derivation.js';
-import { unfoldAnswer } from '../../../web/store/firstAnswer.js';
-import { runOf } from '../../../web/store/runInput.js';
-import { change, initialState, OPENING } from '../../../web/store/state.js';
-import { createAnswerer } from '../../../web/worker/requests.js';
-import { openDemoModel } from '../../../web/worker/sources/demoModel.js';
-import { transformerSource } from '../../../web/worker/sources/sources.js';
+import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
+import { readingOf } from '../../../web/features/reading/derivation.ts';
+import { unfoldAnswer } from '../../../web/store/firstAnswer.ts';
+import { runOf } from '../../../web/store/runInput.ts';
+import { change, initialState, OPENING } from '../../../web/store/state.ts';
+import { createAnswerer } from '../../../web/worker/requests.ts';
+import { openDemoModel } from '../../../web/worker/sources/demoModel.ts';
+import { transformerSource } from '../../../web/worker/sources/sources.ts';
 import { GUESS } from '../../support/opening.js';
 
 const FILES = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { serve } from '../../../../src/build/server.js';
+import { serve } from '../../../../src/build/server.ts';
 import { BOTH, expectComputed } from '../../expect.js';
 
 /** Response headers that a CDN for packages sends. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { HeadlightError } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import { uniformSource } from '../../../../src/js/ops/random.js';
+import { uniformSource } from '../../../../src/js/ops/random.ts';
 import { families } from '../../../support/families.js';
 import { GOLDEN } from '../../../support/golden.js';
 import { hl } from '../../../support/headlight.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { promisify } from 'node:util';
 import { writeSafetensors } from 'headlight-attention/formats';
-import { uniformSource } from '../../../../src/js/ops/random.js';
+import { uniformSource } from '../../../../src/js/ops/random.ts';
 import { hl } from '../../../support/headlight.js';
 
 const run = promisify(execFile);

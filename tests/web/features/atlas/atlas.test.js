@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readZip } from '../../../../src/js/io/zip.js';
+import { readZip } from '../../../../src/js/io/zip.ts';
 import {
   assertAccessible,
   assertAccessibleInFullTier,

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { axesOf, scaleOf, valuesOn } from '../../../../web/features/atlas/axes.js';
-import { barsOf } from '../../../../web/features/atlas/distanceBins.js';
-import { mapCsv, mapSvg } from '../../../../web/features/atlas/exportMap.js';
-import { settledHeads } from '../../../../web/features/atlas/movement.js';
-import { headsIn, nearestHeads, nextHead, overlap, placeNames } from '../../../../web/features/atlas/placeLabels.js';
-import { boxOfPicture, LINE, placePictures } from '../../../../web/features/atlas/placePictures.js';
-import { passagesAt } from '../../../../web/features/atlas/quantile.js';
-import { fittingStrip, rowOf, stripOf, strongestOf } from '../../../../web/features/atlas/strip.js';
+import { axesOf, scaleOf, valuesOn } from '../../../../web/features/atlas/axes.ts';
+import { barsOf } from '../../../../web/features/atlas/distanceBins.ts';
+import { mapCsv, mapSvg } from '../../../../web/features/atlas/exportMap.ts';
+import { settledHeads } from '../../../../web/features/atlas/movement.ts';
+import { headsIn, nearestHeads, nextHead, overlap, placeNames } from '../../../../web/features/atlas/placeLabels.ts';
+import { boxOfPicture, LINE, placePictures } from '../../../../web/features/atlas/placePictures.ts';
+import { passagesAt } from '../../../../web/features/atlas/quantile.ts';
+import { fittingStrip, rowOf, stripOf, strongestOf } from '../../../../web/features/atlas/strip.ts';
 
 /** Returns a map of one layer with two heads. */
 const mapOf = (fields = {}) => ({

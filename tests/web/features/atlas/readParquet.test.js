@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { readParquet } from '../../../../web/features/atlas/readParquet.js';
+import { readParquet } from '../../../../web/features/atlas/readParquet.ts';
 
 const open = (name) => readFile(new URL(`../../../golden/corpus/${name}.parquet`, import.meta.url));
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { texts } from '../../../../web/features/circuit/circuit.en.js';
-import { circuitCsv } from '../../../../web/features/circuit/circuitFile.js';
+import { texts } from '../../../../web/features/circuit/circuit.en.ts';
+import { circuitCsv } from '../../../../web/features/circuit/circuitFile.ts';
 
 const line = (name, from, to, value, both) => ({ name, from, to, value, both, terms: [] });
 const circuit = {

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { columnsOf } from '../../../../web/features/circuit/circuitColumns.js';
-import { layoutOf } from '../../../../web/features/circuit/circuitLayout.js';
-import { footOf, partsOf } from '../../../../web/features/circuit/circuitNodes.js';
-import { freeOf, routesOf, tracksOf } from '../../../../web/features/circuit/circuitRoutes.js';
-import { figuresOf } from '../../../../web/features/circuit/lineFigures.js';
-import { isTooLarge, shownLines, usualCount } from '../../../../web/features/circuit/shownLines.js';
+import { columnsOf } from '../../../../web/features/circuit/circuitColumns.ts';
+import { layoutOf } from '../../../../web/features/circuit/circuitLayout.ts';
+import { footOf, partsOf } from '../../../../web/features/circuit/circuitNodes.ts';
+import { freeOf, routesOf, tracksOf } from '../../../../web/features/circuit/circuitRoutes.ts';
+import { figuresOf } from '../../../../web/features/circuit/lineFigures.ts';
+import { isTooLarge, shownLines, usualCount } from '../../../../web/features/circuit/shownLines.ts';
 import { assertSame } from '../../../support/same.js';
 
 const T = 8;

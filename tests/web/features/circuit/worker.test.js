@@ -12,13 +12,13 @@ import {
   probability,
   runEdges,
 } from 'headlight-attention/analysis';
-import { lineName } from '../../../../web/features/circuit/lineNames.js';
-import { usualCircuit } from '../../../../web/features/circuit/settings.js';
-import { usualTrace } from '../../../../web/features/trace/settings.js';
-import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState, OPENING } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
-import { transformerSource } from '../../../../web/worker/sources/sources.js';
+import { lineName } from '../../../../web/features/circuit/lineNames.ts';
+import { usualCircuit } from '../../../../web/features/circuit/settings.ts';
+import { usualTrace } from '../../../../web/features/trace/settings.ts';
+import { runOf } from '../../../../web/store/runInput.ts';
+import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
+import { transformerSource } from '../../../../web/worker/sources/sources.ts';
 import { fullTest } from '../../../support/tier.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 
@@ -218,7 +218,7 @@ test('why there is no circuit: other lengths, a word of several tokens, a family
   const model = hl.transformer({ layers: 2, dModel: 16, numHeads: 2, vocab: 9, context: 8, normPlace: 'after' });
   const source = transformerSource('opened-1', { model, bytes: 0, title: 'norms after' });
   const worker = { core: async () => hl, sourceOf: async () => source, runs: { edits: () => [] } };
-  const { circuit } = await import('../../../../web/worker/verbs/circuit.js');
+  const { circuit } = await import('../../../../web/worker/verbs/circuit.ts');
   const sent = [];
   const reply = {
     send: (_part, fields) => sent.push(fields),

@@ -8,7 +8,7 @@ import {
   rowDifferences,
   SIGNED,
   signedPlace,
-} from '../../../../web/features/compare/tokenPairs.js';
+} from '../../../../web/features/compare/tokenPairs.ts';
 
 const pairsOf = ({ places }) => places.filter(({ now, old }) => now >= 0 && old >= 0).map(Object.values);
 

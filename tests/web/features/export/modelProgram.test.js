@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isRunnable, runAgain } from '../../../../web/features/export/modelProgram.js';
-import { weightsOf } from '../../../../web/features/reading/derivation.js';
-import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState, OPENING } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
+import { isRunnable, runAgain } from '../../../../web/features/export/modelProgram.ts';
+import { weightsOf } from '../../../../web/features/reading/derivation.ts';
+import { runOf } from '../../../../web/store/runInput.ts';
+import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { hl } from '../../../support/headlight.js';
 import { GUESS } from '../../../support/opening.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';

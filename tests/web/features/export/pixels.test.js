@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { MAX_SIDE, NAN_PIXEL, pixelsOf } from '../../../../web/features/export/pixels.js';
+import { MAX_SIDE, NAN_PIXEL, pixelsOf } from '../../../../web/features/export/pixels.ts';
 
 const colours = { pixel: (value) => 1000 + value };
 const list = (n) => Array.from({ length: n }, (_, i) => `${i}`);

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { exportsOf } from '../../../../web/features/export/viewExports.js';
-import { contributionCsv } from '../../../../web/features/flow/contributionFile.js';
-import { allParts } from '../../../../web/features/flow/contributions.js';
-import { textCsv } from '../../../../web/features/text/textFile.js';
-import { initialState } from '../../../../web/store/state.js';
-import { strings as english } from '../../../../web/texts/en.js';
+import { exportsOf } from '../../../../web/features/export/viewExports.ts';
+import { contributionCsv } from '../../../../web/features/flow/contributionFile.ts';
+import { allParts } from '../../../../web/features/flow/contributions.ts';
+import { textCsv } from '../../../../web/features/text/textFile.ts';
+import { initialState } from '../../../../web/store/state.ts';
+import { strings as english } from '../../../../web/texts/en.ts';
 
 const ABOUT = {
   ...{ kind: 'transformer', reads: 'text', guess: 'next', parts: [], edits: true, sums: true, layers: 2, heads: 2 },

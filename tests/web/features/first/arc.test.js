@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { arcOf } from '../../../../web/features/first/arc.js';
+import { arcOf } from '../../../../web/features/first/arc.ts';
 
 const box = (left, top, width) => ({ left, right: left + width, top, bottom: top + 40 });
 const numbers = (path) => path.match(/-?[\d.]+/g).map(Number);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { readLink } from '../../../../web/features/story/steps.js';
-import { initialState } from '../../../../web/store/state.js';
+import { readLink } from '../../../../web/features/story/steps.ts';
+import { initialState } from '../../../../web/store/state.ts';
 import {
   assertAccessible,
   assertNoSidewaysScroll,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { widthsFor } from '../../../../web/features/flow/flowWidths.js';
+import { widthsFor } from '../../../../web/features/flow/flowWidths.ts';
 
 /** Returns the scale of one layer in a wide and low panel, where only the ribbons above the rows limit the scale. */
 function scaleOf(parts, widest) {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
-import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.js';
+import { fromUniform, orderOf } from '../../../../web/features/heads/sortHeads.ts';
 import { assertAccessibleInFullTier, faults, openChooser, openEmpty, page, server } from '../../../support/page.js';
 import { inTier } from '../../../support/tier.js';
 

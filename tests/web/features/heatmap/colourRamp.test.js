@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { marksOf, RAMP, SCALES, stretched } from '../../../../web/features/heatmap/colourRamp.js';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
+import { marksOf, RAMP, SCALES, stretched } from '../../../../web/features/heatmap/colourRamp.ts';
+import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
 
 const { light } = RAMP;
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
-import { serve } from '../../../../src/build/server.js';
+import { serve } from '../../../../src/build/server.ts';
 import { imitateHub } from '../../../support/hub.js';
 import { connect, largeModel, smallModel } from '../../../support/hubPage.js';
 import { assertAccessible, assertNoSidewaysScroll, openChooser, openEmpty, page, site } from '../../../support/page.js';

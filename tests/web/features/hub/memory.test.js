@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { choiceOf, fitOf, isLarge, MAX_DOWNLOAD, neededBy } from '../../../../web/features/hub/memory.js';
-import { matching, RECOMMENDED } from '../../../../web/features/hub/recommended.js';
-import { readAddress, writeAddress } from '../../../../web/store/state.js';
-import { addressOf } from '../../../../web/worker/sources/hubModels.js';
+import { choiceOf, fitOf, isLarge, MAX_DOWNLOAD, neededBy } from '../../../../web/features/hub/memory.ts';
+import { matching, RECOMMENDED } from '../../../../web/features/hub/recommended.ts';
+import { readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { addressOf } from '../../../../web/worker/sources/hubModels.ts';
 
 const GB = 2 ** 30;
 const formsOf = (parameters) => [

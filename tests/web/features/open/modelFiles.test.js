@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { strings } from '../../../../web/texts/en.js';
+import { strings } from '../../../../web/texts/en.ts';
 import { hl } from '../../../support/headlight.js';
 import { dropFile, faults, openPage, page, spoil } from '../../../support/page.js';
 

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HEAD_ROLES } from '../../../../src/js/analysis/roleRules.js';
-import { writeZip } from '../../../../src/js/io/zip.js';
-import { toJson, toNpy, toSafetensors } from '../../../../web/features/export/arrays.js';
-import { toCsv } from '../../../../web/features/export/csv.js';
-import { usualSettings } from '../../../../web/features/train/tasks.js';
-import { headvisArchive } from '../../../../web/worker/atlas/headvisArchive.js';
-import { Trainer } from '../../../../web/worker/trainer/trainer.js';
+import { HEAD_ROLES } from '../../../../src/js/analysis/roleRules.ts';
+import { writeZip } from '../../../../src/js/io/zip.ts';
+import { toJson, toNpy, toSafetensors } from '../../../../web/features/export/arrays.ts';
+import { toCsv } from '../../../../web/features/export/csv.ts';
+import { usualSettings } from '../../../../web/features/train/tasks.ts';
+import { headvisArchive } from '../../../../web/worker/atlas/headvisArchive.ts';
+import { Trainer } from '../../../../web/worker/trainer/trainer.ts';
 import { hl } from '../../../support/headlight.js';
 import { openChooser, openPage, page, spoil } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';

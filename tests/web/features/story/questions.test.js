@@ -10,10 +10,10 @@ import {
   readAnswers,
   START,
   writeAnswers,
-} from '../../../../web/features/story/questions.js';
-import { quiz as texts } from '../../../../web/features/story/quiz.en.js';
-import { beginning, isRevealed, STEPS, shownParts } from '../../../../web/features/story/steps.js';
-import { change, initialState } from '../../../../web/store/state.js';
+} from '../../../../web/features/story/questions.ts';
+import { quiz as texts } from '../../../../web/features/story/quiz.en.ts';
+import { beginning, isRevealed, STEPS, shownParts } from '../../../../web/features/story/steps.ts';
+import { change, initialState } from '../../../../web/store/state.ts';
 import { NAMES, TOKENS } from '../../../support/opening.js';
 
 const STEP = STEPS.findIndex(({ name }) => name === 'before');

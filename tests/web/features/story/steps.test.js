@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
-import { piecesOf, wordAt } from '../../../../web/features/prompt/tokens.js';
-import { askedWord, corrections, observe, opened, trained } from '../../../../web/features/story/observations.js';
-import { questionValues, resultText } from '../../../../web/features/story/observationTexts.js';
+import { openTokenizer } from '../../../../src/js/text/tokenizer.ts';
+import { piecesOf, wordAt } from '../../../../web/features/prompt/tokens.ts';
+import { askedWord, corrections, observe, opened, trained } from '../../../../web/features/story/observations.ts';
+import { questionValues, resultText } from '../../../../web/features/story/observationTexts.ts';
 import {
   actsDone,
   asks,
@@ -14,10 +14,10 @@ import {
   hasAnswered,
   predicted,
   predictionsSoFar,
-} from '../../../../web/features/story/predictions.js';
-import { quiz as quizInEnglish } from '../../../../web/features/story/quiz.en.js';
-import { quiz as quizInChinese } from '../../../../web/features/story/quiz.zh.js';
-import { steps as inEnglish } from '../../../../web/features/story/steps.en.js';
+} from '../../../../web/features/story/predictions.ts';
+import { quiz as quizInEnglish } from '../../../../web/features/story/quiz.en.ts';
+import { quiz as quizInChinese } from '../../../../web/features/story/quiz.zh.ts';
+import { steps as inEnglish } from '../../../../web/features/story/steps.en.ts';
 import {
   beginning,
   COUNT,
@@ -32,11 +32,11 @@ import {
   readLink,
   STEPS,
   writeLink,
-} from '../../../../web/features/story/steps.js';
-import { steps as inChinese } from '../../../../web/features/story/steps.zh.js';
-import { TEXTS } from '../../../../web/features/story/texts.js';
-import { change, initialState, OPENING } from '../../../../web/store/state.js';
-import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
+} from '../../../../web/features/story/steps.ts';
+import { steps as inChinese } from '../../../../web/features/story/steps.zh.ts';
+import { TEXTS } from '../../../../web/features/story/texts.ts';
+import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.ts';
 
 await loadLanguage('zh');
 

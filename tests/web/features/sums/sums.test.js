@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { OPENING } from '../../../../web/store/state.js';
-import { wordsOf } from '../../../../web/worker/run/joinWords.js';
+import { OPENING } from '../../../../web/store/state.ts';
+import { wordsOf } from '../../../../web/worker/run/joinWords.ts';
 import { NAMES } from '../../../support/opening.js';
 import {
   assertAccessible,

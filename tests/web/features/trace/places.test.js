@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { keyOf, placeOf, placesIn, startTrace, withCells } from '../../../../web/features/trace/places.js';
+import { keyOf, placeOf, placesIn, startTrace, withCells } from '../../../../web/features/trace/places.ts';
 import {
   cellAt,
   figureOf,
@@ -13,7 +13,7 @@ import {
   shareText,
   shownShare,
   stretchesOf,
-} from '../../../../web/features/trace/shares.js';
+} from '../../../../web/features/trace/shares.ts';
 
 const pieces = ['John', 'gave', 'to'].map((name, id) => ({ id, name }));
 const side = { pieces, value: -2, both: [0.1, 0.7], guess: '' };

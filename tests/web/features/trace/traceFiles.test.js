@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { paintCells } from '../../../../web/features/trace/paintTrace.js';
-import { startTrace, withCells } from '../../../../web/features/trace/places.js';
-import { texts } from '../../../../web/features/trace/trace.en.js';
-import { fileOf, traceCsv, traceProgram } from '../../../../web/features/trace/traceFiles.js';
-import { layoutOf } from '../../../../web/features/trace/traceLayout.js';
-import { openInstrument } from '../../../../web/features/trace/traceState.js';
-import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState } from '../../../../web/store/state.js';
+import { paintCells } from '../../../../web/features/trace/paintTrace.ts';
+import { startTrace, withCells } from '../../../../web/features/trace/places.ts';
+import { texts } from '../../../../web/features/trace/trace.en.ts';
+import { fileOf, traceCsv, traceProgram } from '../../../../web/features/trace/traceFiles.ts';
+import { layoutOf } from '../../../../web/features/trace/traceLayout.ts';
+import { openInstrument } from '../../../../web/features/trace/traceState.ts';
+import { runOf } from '../../../../web/store/runInput.ts';
+import { change, initialState } from '../../../../web/store/state.ts';
 import { assertSame } from '../../../support/same.js';
 
 const [T, L, H] = [3, 2, 2];

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { uniformSource } from '../../../../src/js/ops/random.js';
-import { formedAt, framesOf, namedLines, parted, valueAt, watched } from '../../../../web/features/train/chartLines.js';
-import { extended, nearest, noCurves } from '../../../../web/features/train/curves.js';
-import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/features/train/lessons.js';
+import { uniformSource } from '../../../../src/js/ops/random.ts';
+import { formedAt, framesOf, namedLines, parted, valueAt, watched } from '../../../../web/features/train/chartLines.ts';
+import { extended, nearest, noCurves } from '../../../../web/features/train/curves.ts';
+import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/features/train/lessons.ts';
 import {
   CHOICES,
   keyOf,
@@ -14,11 +14,11 @@ import {
   TASK_NAMES,
   usualTraining,
   writeTraining,
-} from '../../../../web/features/train/settings.js';
-import { texts as inEnglish } from '../../../../web/features/train/train.en.js';
-import { texts as inChinese } from '../../../../web/features/train/train.zh.js';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
-import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.js';
+} from '../../../../web/features/train/settings.ts';
+import { texts as inEnglish } from '../../../../web/features/train/train.en.ts';
+import { texts as inChinese } from '../../../../web/features/train/train.zh.ts';
+import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.ts';
 
 await loadLanguage('zh');
 

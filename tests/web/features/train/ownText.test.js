@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { byChange, figureOf, likelierFirst, perToken } from '../../../../web/features/train/changes.js';
+import { byChange, figureOf, likelierFirst, perToken } from '../../../../web/features/train/changes.ts';
 import { faults, openEmpty, page, server } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readZip } from '../../../../src/js/io/zip.js';
+import { readZip } from '../../../../src/js/io/zip.ts';
 import {
   assertAccessible,
   assertAccessibleInFullTier,

@@ -55,7 +55,7 @@ const settled = () => page.waitForFunction(() => part('.page')?.dataset.busy ===
 /** Returns the answer of the model in words, without repeated phrases, because the page stops at them. */
 async function translated(edit) {
   const ids = [model.config.decoder_start_token_id];
-  const { repeating } = await import('../../../../web/worker/run/repetition.js');
+  const { repeating } = await import('../../../../web/worker/run/repetition.ts');
   for (let i = 0; i < TOKENS; i++) {
     const suppress = [...(model.generation.suppress ?? []), ...repeating(ids.slice(1))];
     const encoder = { ids: [...model.encode(TEXT).ids] };

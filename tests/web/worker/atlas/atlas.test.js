@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { HEAD_ROLES, predicts } from '../../../../src/js/analysis/roleRules.js';
-import { initialState } from '../../../../web/store/state.js';
-import { Atlas } from '../../../../web/worker/atlas/atlas.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
+import { HEAD_ROLES, predicts } from '../../../../src/js/analysis/roleRules.ts';
+import { initialState } from '../../../../web/store/state.ts';
+import { Atlas } from '../../../../web/worker/atlas/atlas.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
 
 const file = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));
 const FILES = {
@@ -149,9 +149,9 @@ function createStorage() {
 }
 
 test('a stored scan opens at once in another visit, with the pages of its heads', async () => {
-  const { openDemoModel } = await import('../../../../web/worker/sources/demoModel.js');
-  const { openTokenizer } = await import('../../../../src/js/text/tokenizer.js');
-  const { transformerSource } = await import('../../../../web/worker/sources/sources.js');
+  const { openDemoModel } = await import('../../../../web/worker/sources/demoModel.ts');
+  const { openTokenizer } = await import('../../../../src/js/text/tokenizer.ts');
+  const { transformerSource } = await import('../../../../web/worker/sources/sources.ts');
   const source = transformerSource('whale', {
     model: openDemoModel(hl, FILES['whale.safetensors']),
     tokenizer: openTokenizer(FILES['whale.tokenizer.json']),

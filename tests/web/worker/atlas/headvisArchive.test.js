@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readHeadvis } from 'headlight-attention/analysis';
-import { readZip, unpack } from '../../../../src/js/io/zip.js';
-import { headvisArchive } from '../../../../web/worker/atlas/headvisArchive.js';
+import { readZip, unpack } from '../../../../src/js/io/zip.ts';
+import { headvisArchive } from '../../../../web/worker/atlas/headvisArchive.ts';
 
 const NAMES = ['the', ' whale', ' sea'];
 const recordOf = (layer, head) => ({

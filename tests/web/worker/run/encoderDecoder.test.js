@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { load } from 'headlight-attention';
 import { ablateHeads, attribution, hiddenAngle, logitLens, probability } from 'headlight-attention/analysis';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import { actingThrough, allParts } from '../../../../web/features/flow/contributions.js';
+import { actingThrough, allParts } from '../../../../web/features/flow/contributions.ts';
 import { families } from '../../../support/families.js';
 import { createWorker } from '../../../support/pageWorker.js';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initialState } from '../../../../web/store/state.js';
-import { joinWords, wordsOf } from '../../../../web/worker/run/joinWords.js';
+import { initialState } from '../../../../web/store/state.ts';
+import { joinWords, wordsOf } from '../../../../web/worker/run/joinWords.ts';
 
 /** Returns the pieces of a text in which | separates the tokens. */
 function piecesOf(text) {

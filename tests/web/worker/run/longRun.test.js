@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { initialState } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
-import { createPause, tokensThatFit } from '../../../../web/worker/run/longRuns.js';
-import { MAX_NUMBERS } from '../../../../web/worker/run/stepRun.js';
-import { pooled } from '../../../../web/worker/sources/showWeights.js';
+import { initialState } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
+import { createPause, tokensThatFit } from '../../../../web/worker/run/longRuns.ts';
+import { MAX_NUMBERS } from '../../../../web/worker/run/stepRun.ts';
+import { pooled } from '../../../../web/worker/sources/showWeights.ts';
 import { deepModel, longText } from '../../../support/deepModel.js';
 import { hl } from '../../../support/headlight.js';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readRun } from '../../../../web/worker/run/modelInput.js';
+import { readRun } from '../../../../web/worker/run/modelInput.ts';
 
 const [START, END, MASK] = [0, 1, 2];
 const NAMES = ['<s>', '</s>', '<mask>'];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { listed } from '../../../../web/worker/run/predictions.js';
+import { listed } from '../../../../web/worker/run/predictions.ts';
 
 const LIKELY = [0.02, 0.5, 0.1, 0.04, 0.2, 0.08, 0.05, 0.01];
 const ids = (list) => list.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { repeating } from '../../../../web/worker/run/repetition.js';
+import { repeating } from '../../../../web/worker/run/repetition.ts';
 
 test('tokens that would repeat three tokens are found, others are not', () => {
   assert.deepEqual(repeating([]), []);

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { load } from 'headlight-attention';
-import { initialState } from '../../../../web/store/state.js';
-import { attentionChange, measureRounding } from '../../../../web/worker/run/rounding.js';
-import { describeOpened, openCheckpoint } from '../../../../web/worker/sources/checkpointFiles.js';
+import { initialState } from '../../../../web/store/state.ts';
+import { attentionChange, measureRounding } from '../../../../web/worker/run/rounding.ts';
+import { describeOpened, openCheckpoint } from '../../../../web/worker/sources/checkpointFiles.ts';
 import { GOLDEN } from '../../../support/golden.js';
 import { roundingErrors } from '../../../support/roundingErrors.js';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initialState } from '../../../../web/store/state.js';
-import { allEdits } from '../../../../web/worker/run/runModel.js';
+import { initialState } from '../../../../web/store/state.ts';
+import { allEdits } from '../../../../web/worker/run/runModel.ts';
 
 const stackOf = (tokens) => ({ part: 'decoder', layers: 2, heads: 2, causal: true, tokens });
 const [WIDTH, C] = [2, 3];

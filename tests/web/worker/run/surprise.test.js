@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { logProbability } from 'headlight-attention/analysis';
-import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState } from '../../../../web/store/state.js';
-import { RunCache } from '../../../../web/worker/run/runCache.js';
-import { measureSurprise } from '../../../../web/worker/run/surprise.js';
-import { transformerSource } from '../../../../web/worker/sources/sources.js';
-import { openFiles } from '../../../../web/worker/sources/userFiles.js';
+import { runOf } from '../../../../web/store/runInput.ts';
+import { change, initialState } from '../../../../web/store/state.ts';
+import { RunCache } from '../../../../web/worker/run/runCache.ts';
+import { measureSurprise } from '../../../../web/worker/run/surprise.ts';
+import { transformerSource } from '../../../../web/worker/sources/sources.ts';
+import { openFiles } from '../../../../web/worker/sources/userFiles.ts';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { loadWhale } from '../../../support/whale.js';
 

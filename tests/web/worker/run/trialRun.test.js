@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { openWhale } from '../../../../src/build/demo/openWhale.js';
-import { numberKey, readTrial } from '../../../../web/features/story/trial.js';
-import { initialState } from '../../../../web/store/state.js';
-import { readRun } from '../../../../web/worker/run/modelInput.js';
-import { capturesFor, forward } from '../../../../web/worker/run/runModel.js';
-import { trialRun } from '../../../../web/worker/run/trialRun.js';
+import { openWhale } from '../../../../src/build/demo/openWhale.ts';
+import { numberKey, readTrial } from '../../../../web/features/story/trial.ts';
+import { initialState } from '../../../../web/store/state.ts';
+import { readRun } from '../../../../web/worker/run/modelInput.ts';
+import { capturesFor, forward } from '../../../../web/worker/run/runModel.ts';
+import { trialRun } from '../../../../web/worker/run/trialRun.ts';
 import { FROM, LAST, TOKENS } from '../../../support/opening.js';
 
 const hl = await load();

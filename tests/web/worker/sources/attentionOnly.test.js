@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeNpy, writeSafetensors } from 'headlight-attention/formats';
-import { sentenceFile } from '../../../../src/build/sentence.js';
-import { readSafetensors } from '../../../../src/js/io/safetensors.js';
-import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
-import { change, initialState } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
-import { showHeads } from '../../../../web/worker/sources/attentionOnly.js';
-import { constructHeads, wordsIn } from '../../../../web/worker/sources/handmadeHeads.js';
-import { patches } from '../../../../web/worker/sources/handmadePatches.js';
-import { CONTEXT, sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
+import { sentenceFile } from '../../../../src/build/sentence.ts';
+import { readSafetensors } from '../../../../src/js/io/safetensors.ts';
+import { openTokenizer } from '../../../../src/js/text/tokenizer.ts';
+import { change, initialState } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
+import { showHeads } from '../../../../web/worker/sources/attentionOnly.ts';
+import { constructHeads, wordsIn } from '../../../../web/worker/sources/handmadeHeads.ts';
+import { patches } from '../../../../web/worker/sources/handmadePatches.ts';
+import { CONTEXT, sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.ts';
 import { hl } from '../../../support/headlight.js';
 
 const FILE = sentenceFile('int8');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { load } from 'headlight-attention';
-import { openCheckpoint } from '../../../../web/worker/sources/checkpointFiles.js';
+import { openCheckpoint } from '../../../../web/worker/sources/checkpointFiles.ts';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 
 const hl = await load();

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { nameHeads } from '../../../../src/build/demo/nameHeads.js';
-import { roundRows, widenRows } from '../../../../src/js/io/roundedRows.js';
-import { openTokenizer } from '../../../../src/js/text/tokenizer.js';
-import { openDemoModel } from '../../../../web/worker/sources/demoModel.js';
+import { nameHeads } from '../../../../src/build/demo/nameHeads.ts';
+import { roundRows, widenRows } from '../../../../src/js/io/roundedRows.ts';
+import { openTokenizer } from '../../../../src/js/text/tokenizer.ts';
+import { openDemoModel } from '../../../../web/worker/sources/demoModel.ts';
 import { fullTest } from '../../../support/tier.js';
 
 const read = (name) => readFileSync(new URL(`../../../../web/demo/${name}`, import.meta.url));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { showHeadvis } from '../../../../web/worker/sources/headvisSource.js';
+import { showHeadvis } from '../../../../web/worker/sources/headvisSource.ts';
 
 /** A scan of two layers of three heads, with two passages for each head. */
 const headvis = {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { BLOCK_FORMS } from '../../../../src/js/io/blockRows.js';
-import { formsOf } from '../../../../web/worker/sources/hubModels.js';
+import { BLOCK_FORMS } from '../../../../src/js/io/blockRows.ts';
+import { formsOf } from '../../../../web/worker/sources/hubModels.ts';
 
 const container = (matrix) => ({
   tensors: new Map([

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { findTransposed, transpose } from '../../../../web/worker/sources/transposed.js';
+import { findTransposed, transpose } from '../../../../web/worker/sources/transposed.ts';
 
 /** Returns a tensor of a file. */
 const stored = (shape, numbers) => ({

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readSafetensors } from 'headlight-attention/formats';
-import { FOLDER, sentenceFile, sentenceTokenizer } from '../../../../src/build/sentence.js';
-import { CONTEXT, sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.js';
+import { FOLDER, sentenceFile, sentenceTokenizer } from '../../../../src/build/sentence.ts';
+import { CONTEXT, sentenceEncoder } from '../../../../web/worker/sources/universalEncoder.ts';
 import { difference } from '../../../support/golden.js';
 import { openGraphModel } from '../../../support/graph_model.js';
 import { everywhere, hl } from '../../../support/headlight.js';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Pace } from '../../../../web/worker/trainer/pace.js';
-import { Reporter } from '../../../../web/worker/trainer/reporter.js';
+import { Pace } from '../../../../web/worker/trainer/pace.ts';
+import { Reporter } from '../../../../web/worker/trainer/reporter.ts';
 
 /** Returns a clock that a test sets. */
 function clock(t, time = 1000) {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeSafetensors } from 'headlight-attention/formats';
-import { noCurves } from '../../../../web/features/train/curves.js';
-import { usualSettings } from '../../../../web/features/train/tasks.js';
-import { everyOther, Snapshots } from '../../../../web/worker/trainer/snapshots.js';
-import { readSavedFile, StoredModels } from '../../../../web/worker/trainer/storedModels.js';
+import { noCurves } from '../../../../web/features/train/curves.ts';
+import { usualSettings } from '../../../../web/features/train/tasks.ts';
+import { everyOther, Snapshots } from '../../../../web/worker/trainer/snapshots.ts';
+import { readSavedFile, StoredModels } from '../../../../web/worker/trainer/storedModels.ts';
 
 const settings = usualSettings('repeat');
 /** Returns a trainer with `count` snapshots of `bytes` bytes in total. */

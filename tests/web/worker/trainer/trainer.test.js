@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
-import { uniformSource } from '../../../../src/js/ops/random.js';
-import { OPTIMIZERS } from '../../../../web/features/train/settings.js';
-import { batchOf, TASKS, usualSettings } from '../../../../web/features/train/tasks.js';
-import { pytorchFolder } from '../../../../web/worker/trainer/exportedFiles.js';
-import { Trainer } from '../../../../web/worker/trainer/trainer.js';
+import { uniformSource } from '../../../../src/js/ops/random.ts';
+import { OPTIMIZERS } from '../../../../web/features/train/settings.ts';
+import { batchOf, TASKS, usualSettings } from '../../../../web/features/train/tasks.ts';
+import { pytorchFolder } from '../../../../web/worker/trainer/exportedFiles.ts';
+import { Trainer } from '../../../../web/worker/trainer/trainer.ts';
 
 const hl = await load();
 const small = (task, more = {}) => ({

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
-import { uniformSource } from '../../../../src/js/ops/random.js';
-import { taughtTask } from '../../../../web/features/train/lessons.js';
-import { settingsOf, usualTraining } from '../../../../web/features/train/settings.js';
-import { batchOf } from '../../../../web/features/train/tasks.js';
-import { initialState } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
+import { uniformSource } from '../../../../src/js/ops/random.ts';
+import { taughtTask } from '../../../../web/features/train/lessons.ts';
+import { settingsOf, usualTraining } from '../../../../web/features/train/settings.ts';
+import { batchOf } from '../../../../web/features/train/tasks.ts';
+import { initialState } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
 
 const hl = await load();
 after(() => hl.dispose?.());

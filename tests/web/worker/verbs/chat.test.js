@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { chat } from '../../../../web/worker/verbs/chat.js';
+import { chat } from '../../../../web/worker/verbs/chat.ts';
 
 /** A model whose template marks messages, adds a system message, and begins with a token that the tokenizer adds. */
 const model = {

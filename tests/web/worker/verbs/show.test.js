@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { readingOf } from '../../../../web/features/reading/derivation.js';
-import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState, OPENING } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
+import { readingOf } from '../../../../web/features/reading/derivation.ts';
+import { runOf } from '../../../../web/store/runInput.ts';
+import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { keyOf, startTrace, withCells } from '../../../../web/features/trace/places.js';
-import { usualTrace } from '../../../../web/features/trace/settings.js';
-import { runOf } from '../../../../web/store/runInput.js';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.js';
-import { createAnswerer } from '../../../../web/worker/requests.js';
+import { keyOf, startTrace, withCells } from '../../../../web/features/trace/places.ts';
+import { usualTrace } from '../../../../web/features/trace/settings.ts';
+import { runOf } from '../../../../web/store/runInput.ts';
+import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { fullTest } from '../../../support/tier.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 

@@ -1,0 +1,15 @@
+// The entry headlight-attention/analysis for Node, which also reads files on disk.
+
+import type { ModelFiles, OpenPath } from '../models/checkpoint/files.ts';
+import { type HeadvisOptions, type HeadvisScan, readTree } from './headvisReader.ts';
+
+export * from './analysis.ts';
+
+const openPath: OpenPath = async (...given) => (await import('../models/checkpoint/disk.ts')).openPath(...given);
+
+/**
+ * Reads the files of HeadVis, a page that shows an atlas of attention heads. writeHeadvis writes such files.
+ * @param files a folder, as a path or a URL; or its files by name
+ */
+export const readHeadvis = (files: ModelFiles, options?: HeadvisOptions): Promise<HeadvisScan> =>
+  readTree(files, options, openPath);

@@ -1,0 +1,39 @@
+// Finds the text of tokens by their ids.
+
+/** The members of a Transformer from which the text of tokens is read. */
+export type NamedModel = {
+  tokenizer?: object | undefined;
+  encode?: (text: string) => { ids: readonly number[] };
+  /** why the tokenizer of the model's files is not supported */
+  tokenizerProblem?: string;
+};
+export type TokenReader = {
+  decode?: (ids: readonly number[], options?: { skipSpecial?: boolean }) => string;
+  tokenOf?: (id: number) => string | undefined;
+};
+
+/**
+ * Returns a function from an id to its text. The text of each id is determined once.
+ * @param names default: the text by the tokenizer, or the id as a decimal number if there is no tokenizer
+ */
+export function tokenNames(
+  { tokenizer }: NamedModel,
+  names: (id: number) => string = tokenizer ? (id) => textOf(tokenizer, id) : String,
+) {
+  const known: Map<number, string> = new Map();
+  return (id: number) => {
+    const name = known.get(id) ?? String(names(id));
+    known.set(id, name);
+    return name;
+  };
+}
+
+function textOf(tokenizer: TokenReader, id: number) {
+  const token = tokenizer.tokenOf?.(id);
+  // decode drops the space before the first token of a text, and the mark ## of tokens that continue a word.
+  if (token?.startsWith('▁')) return token.replaceAll('▁', ' ');
+  if (token?.startsWith('##')) return token;
+  const text = tokenizer.decode?.([id], { skipSpecial: false }) ?? '';
+  // A token may be only some bytes of a character, which decode to U+FFFD.
+  return text === '' || text.includes('\ufffd') ? (token ?? String(id)) : text;
+}

@@ -1,0 +1,78 @@
+// Opens a checkpoint in the format that the names of the files in its folder indicate. The result, a container,
+// describes the model and its tensors, which have names as in Hugging Face and types as in safetensors. For a format
+// with other names, types or orders, the container has its own folder, whose `read` and `stream` convert the tensors.
+
+import { HeadlightError } from '../../check/errors.ts';
+import { quoteNames } from '../../check/quote.ts';
+import type { GgufValue } from '../../io/ggufCursor.ts';
+import type { ChatSource } from '../../text/chat/chatTemplate.ts';
+import type { FixedLength } from '../../text/fixedLength.ts';
+import type { Tokenizer } from '../../text/tokenizer.ts';
+import type { Config, Family } from '../families/common.ts';
+import type { Folder } from './files.ts';
+import { chooseGguf } from './ggufParts.ts';
+import type { Storage, Stored } from './readWeights.ts';
+import { openSafetensors } from './safetensors.ts';
+import { INDEX } from './shards.ts';
+import { readJson } from './smallFiles.ts';
+import { chooseTorch } from './torchNames.ts';
+
+export type Container = {
+  format: 'safetensors' | 'gguf' | 'torch';
+  /** folder from which the tensors are read, by whole rows except when two tensors are compared */
+  folder: Folder;
+  /** in the form of config.json */
+  config: Config;
+  /** in the form of generation_config.json */
+  generationConfig?: Config;
+  /** by name */
+  tensors: Map<string, Stored>;
+  /** names of the files with the tensors */
+  files: string[];
+  /**
+   * fixed: the length to which all texts are cut or padded; missing: the reason why the tokenizer cannot be opened;
+   * file: tokenizer.json; keys: entries of GGUF metadata
+   */
+  openTokenizer: (
+    fixed?: FixedLength,
+  ) => Promise<
+    { tokenizer?: Tokenizer; missing?: string; file?: Uint8Array; keys?: Record<string, GgufValue> } | undefined
+  >;
+  /** the chat templates, if they are not in files of their own */
+  chat?: ChatSource;
+  /** family that reads the tensors; default: the family of config.model_type */
+  family?: Family;
+  /** origin of the config, for error messages; default: config.json */
+  describedBy?: string;
+  /** returns the name of a tensor in the files, for error messages */
+  nameOf?: (name: string) => string;
+};
+
+const CALLER = 'openModel';
+/** Endings of the names of files whose formats cannot be read. */
+const OTHERS = /\.(h5|onnx|msgpack)$/;
+
+/** @param storage of the weights */
+export async function openContainer(folder: Folder, storage: Storage): Promise<Container> {
+  for (const file of ['model.safetensors', INDEX])
+    if ((await folder.size(file)) !== null) return openSafetensors(folder, file);
+  const single = folder.names?.filter((name) => name.endsWith('.safetensors')) ?? [];
+  if (single.length === 1) return openSafetensors(folder, single[0]);
+  const torch = await chooseTorch(folder);
+  if (torch !== undefined) {
+    const { openTorch } = await import('./torch.ts');
+    return openTorch(folder, torch);
+  }
+  const gguf = chooseGguf(folder.names ?? []);
+  if (gguf !== undefined) {
+    const { openGguf } = await import('./gguf.ts');
+    return openGguf(folder, gguf, storage);
+  }
+  // readJson throws if config.json is missing as well, because then the address is not that of a model.
+  await readJson(folder, 'config.json');
+  const others = folder.names?.filter((name) => OTHERS.test(name)) ?? [];
+  const hint = others.length > 0 ? `; ${quoteNames(others)} cannot be read: save the model as safetensors` : '';
+  throw new HeadlightError('FORMAT', `${CALLER}: there is no model.safetensors and no ${INDEX}${hint}`, {
+    parameter: 'model.safetensors',
+  });
+}

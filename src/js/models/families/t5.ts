@@ -1,0 +1,104 @@
+// T5 and mT5.
+
+import type { TransformerOptions } from '../options.ts';
+import {
+  ANY_LENGTH,
+  type Family,
+  type Names,
+  prefixKeys,
+  projections,
+  readActivation,
+  type TensorSource,
+} from './common.ts';
+import { countClasses } from './heads.ts';
+
+/** @param last index of the feed-forward in a block */
+const t5Stack = (stack: string, last: number): Names => ({
+  'buckets.table': `${stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`,
+  'blocks.L.norm1': `${stack}.block.L.layer.0.layer_norm`,
+  ...projections('blocks.L.attention', `${stack}.block.L.layer.0.SelfAttention`, ['q', 'k', 'v', 'o']),
+  'blocks.L.norm2': `${stack}.block.L.layer.${last}.layer_norm`,
+  'blocks.L.gate': `${stack}.block.L.layer.${last}.DenseReluDense.wi_0`,
+  'blocks.L.up': {
+    from: `${stack}.block.L.layer.${last}.DenseReluDense.wi_1`,
+    also: `${stack}.block.L.layer.${last}.DenseReluDense.wi`,
+  },
+  'blocks.L.down': `${stack}.block.L.layer.${last}.DenseReluDense.wo`,
+  norm: `${stack}.final_layer_norm`,
+});
+
+const encoderDecoder: Family = {
+  name: 't5',
+  prefixes: [''],
+  options: (c, has) => {
+    const kind = c.feed_forward_proj ?? (c.model_type === 'mt5' ? 'gated-gelu' : 'relu');
+    const gated = c.is_gated_act ?? kind.startsWith('gated-');
+    const name = kind === 'gated-gelu' ? 'gelu_new' : kind.replace('gated-', '');
+    // Later versions of transformers write tie_word_embeddings: true for every model. They write scale_decoder_outputs
+    // for scaled heads, which are the tied heads.
+    const tie = c.tie_word_embeddings ?? c.model_type !== 'mt5';
+    const scaled = c.scale_decoder_outputs ?? tie;
+    const hasHead = has('/lm_head.weight');
+    const tied = !hasHead || (scaled && tie);
+    const stack: TransformerOptions = {
+      layers: c.num_layers,
+      dModel: c.d_model,
+      numHeads: c.num_heads,
+      headDim: c.d_kv,
+      vocab: c.vocab_size,
+      context: ANY_LENGTH,
+      mlp: c.d_ff,
+      causal: false,
+      norm: 'rms',
+      normEps: c.layer_norm_epsilon ?? 1e-6,
+      positions: 'buckets',
+      buckets: { count: c.relative_attention_num_buckets ?? 32, distance: c.relative_attention_max_distance ?? 128 },
+      activation: readActivation('feed_forward_proj', c.dense_act_fn ?? name),
+      gated,
+      bias: false,
+      scale: 1,
+      head: 'none',
+    };
+    if (!has('decoder.final_layer_norm.weight')) return stack;
+    return {
+      ...stack,
+      layers: c.num_decoder_layers ?? c.num_layers,
+      causal: true,
+      head: hasHead || tie ? 'logits' : 'none',
+      tied,
+      ...(scaled && { logitScale: c.d_model ** -0.5 }),
+      ...(has('/qa_outputs.weight') && {
+        ...{ head: 'logits', tied: false, logitScale: 1 },
+        classes: countClasses(c),
+        bias: { head: true },
+      }),
+      encoder: { ...stack, sharedEmbedding: true },
+    };
+  },
+  names: {
+    'embedding.table': {
+      from: 'shared.weight',
+      also: ['encoder.embed_tokens.weight', 'decoder.embed_tokens.weight'],
+    },
+    ...t5Stack('decoder', 2),
+    'blocks.L.cross.norm': 'decoder.block.L.layer.1.layer_norm',
+    ...projections('blocks.L.cross', 'decoder.block.L.layer.1.EncDecAttention', ['q', 'k', 'v', 'o']),
+    head: { from: '/lm_head', also: '/qa_outputs' },
+    ...prefixKeys('encoder', t5Stack('encoder', 1)),
+  },
+  // Early files contain a bias that the model does not use.
+  constants: ['decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight'],
+};
+
+const encoder: Family = {
+  ...encoderDecoder,
+  names: {
+    'embedding.table': encoderDecoder.names['embedding.table'] as TensorSource,
+    ...t5Stack('encoder', 1),
+  },
+};
+
+export const t5: Family = {
+  ...encoderDecoder,
+  encoderOnly: { without: 'decoder.final_layer_norm.weight', family: encoder },
+};

@@ -1,0 +1,208 @@
+// The parameters of a transformer with given options: names, shapes and initial values.
+
+import { fillNormal, fillUniform, uniformSource } from '../ops/random.ts';
+import { normsOutputs, type Resolved } from './options.ts';
+import { rarePart } from './rareParts.ts';
+
+export type Start = 'normal' | 'xavier' | 'ones' | 'zeros';
+/**
+ * random: true if the layer has a stream of random numbers of its own, for its initial values. plain: the width of a
+ * norm without weights.
+ */
+export type LayerShape = {
+  name: string;
+  random: boolean;
+  parameters: [name: string, shape: number[], start: Start][];
+  plain?: number;
+};
+
+const linear = (name: string, out: number, inside: number, bias: boolean): LayerShape => ({
+  name,
+  random: true,
+  parameters: [['weight', [out, inside], 'xavier'], ...(bias ? [['bias', [out], 'zeros'] as any] : [])],
+});
+
+function norm(name: string, width: number, { norm: kind, normScale, bias }: Resolved): LayerShape[] {
+  if (kind === 'none') return [];
+  const parameters: LayerShape['parameters'] = normScale ? [['weight', [width], 'ones']] : [];
+  if (kind === 'layer' && bias.norm) parameters.push(['bias', [width], 'zeros']);
+  return [{ name, random: false, parameters, ...(!normScale && { plain: width }) }];
+}
+
+/** @param memory width of the input of keys and values */
+function attention(name: string, options: Resolved, memory: number = options.dModel) {
+  const { dModel: C, numHeads, kvHeads, headDim, bias } = options;
+  const [queries, keys] = [numHeads * headDim, kvHeads * headDim];
+  const parameters: LayerShape['parameters'] = [
+    ['wq', [queries, C], 'xavier'],
+    ['wk', [keys, memory], 'xavier'],
+    ['wv', [keys, memory], 'xavier'],
+    ['wo', [C, queries], 'xavier'],
+  ];
+  if (bias.query) parameters.push(['bq', [queries], 'zeros']);
+  if (bias.key) parameters.push(['bk', [keys], 'zeros']);
+  if (bias.value) parameters.push(['bv', [keys], 'zeros']);
+  if (bias.out) parameters.push(['bo', [C], 'zeros']);
+  if (options.queryKeyNorm) {
+    const wide = options.queryKeyNorm === 'all' || options.queryKeyNorm === 'each';
+    const [query, key] = wide ? [queries, keys] : [headDim, headDim];
+    parameters.push(['normQ', [query], 'ones'], ['normK', [key], 'ones']);
+    if (options.queryKeyNorm === 'layer')
+      parameters.push(['normQBias', [headDim], 'zeros'], ['normKBias', [headDim], 'zeros']);
+  }
+  if (options.sinks) parameters.push(['sinks', [numHeads], 'zeros']);
+  return { name, random: true, parameters };
+}
+
+function* embedding(options: Resolved): Generator<LayerShape> {
+  const {
+    input,
+    vocab,
+    embedDim: E,
+    embedProject,
+    dModel: C,
+    context,
+    positions,
+    positionOffset,
+    patch,
+    channels,
+    tokenTypes,
+  } = options;
+  const sum = embedProject === 'sum';
+  const W = sum ? E : C;
+  const rows: LayerShape['parameters'] = [];
+  if (input === 'tokens' && !options.sharedEmbedding) rows.push(['table', [vocab, E], 'normal']);
+  if (positions === 'learned') rows.push(['position', [context + positionOffset, W], 'normal']);
+  if (tokenTypes > 0) rows.push(['type', [tokenTypes, W], 'normal']);
+  if (patch && patch.classTokens > 0) rows.push(['class', [patch.classTokens, C], 'normal']);
+  yield { name: 'embedding', random: true, parameters: rows };
+  if (sum || (input === 'tokens' && E !== C)) yield linear('embedding.project', C, E, sum);
+  if (patch) yield linear('embedding.patch', C, patch.channels * patch.size ** 2, patch.bias);
+  if (input === 'audio') {
+    yield linear('embedding.conv1', C, channels * 3, true);
+    yield linear('embedding.conv2', C, C * 3, true);
+  }
+  if (input === 'sound') yield* rarePart('sound', 'transformer').soundLayers(options);
+  if (options.embedNorm) yield* norm('embedding.norm', W, options);
+}
+
+function* feedForward(at: string, { dModel: C, mlp, gated, bias }: Resolved) {
+  if (gated) yield linear(`${at}.gate`, mlp, C, bias.mlp);
+  yield linear(`${at}.up`, mlp, C, bias.mlp);
+  yield linear(`${at}.down`, C, mlp, bias.mlp);
+}
+
+function* block(options: Resolved, i: number): Generator<LayerShape> {
+  const { dModel: C, mlp, normPlace } = options;
+  const readsNorms = normPlace !== 'outputs';
+  const at = `blocks.${i}`;
+  const scale = (name: string) =>
+    options.layerScale ? [{ name: at, random: false, parameters: [[name, [C], 'ones']] } as LayerShape] : [];
+  if (readsNorms && (i > 0 || options.firstNorm)) yield* norm(`${at}.norm1`, C, options);
+  yield attention(`${at}.attention`, options);
+  if (normsOutputs(options)) yield* norm(`${at}.after1`, C, options);
+  yield* scale('scale1');
+  if (options.cross) {
+    yield* norm(`${at}.cross.norm`, C, options);
+    yield attention(`${at}.cross`, options, options.encoder?.dModel);
+  }
+  if (mlp === 0) return;
+  if (readsNorms && !options.sharedNorm) yield* norm(`${at}.norm2`, C, options);
+  yield* feedForward(at, options);
+  if (normsOutputs(options)) yield* norm(`${at}.after2`, C, options);
+  yield* scale('scale2');
+}
+
+/** Returns the layers of the head before the last linear layer. */
+function transform(options: Resolved, out: number, inside: number) {
+  const { headTransform, bias } = options;
+  if (headTransform === 'none') return out === inside ? [] : [linear('head.project', out, inside, false)];
+  const after = headTransform === 'norm' ? norm('head.norm', out, options) : [];
+  return [linear('head.dense', out, inside, bias.transform), ...after];
+}
+
+/** Yields the layers of attention pooling, a block whose only query is learned. */
+function* attentionPool(options: Resolved): Generator<LayerShape> {
+  yield { name: 'pool', random: true, parameters: [['probe', [1, options.dModel], 'normal']] };
+  yield attention('pool.attention', { ...options, queryKeyNorm: false, sinks: false });
+  if (options.mlp === 0) return;
+  yield* norm('pool.norm', options.dModel, options);
+  yield* feedForward('pool', options);
+}
+
+/** Returns the width of the pooled hidden states before the pooler. */
+const tokenWidth = ({ pool, dModel }: Resolved) => (pool === 'first-mean' ? 2 * dModel : dModel);
+
+/** Returns the width of the pooled hidden states. */
+export const pooledWidth = (options: Resolved) => (options.pooler === 'none' ? tokenWidth(options) : options.poolDim);
+
+function* head(options: Resolved): Generator<LayerShape> {
+  const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
+  if (options.pool === 'attention') yield* attentionPool(options);
+  if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), bias.pooler || pooler !== 'linear');
+  if (head === 'pooled') {
+    const inside = pooledWidth(options);
+    yield* transform(options, inside, inside);
+    yield linear('head', classes, inside, bias.head);
+  }
+  if (taught) yield linear('taught', classes, C, bias.head);
+  if (relationship > 0) yield linear('relationship', relationship, pooledWidth(options), true);
+  if (head !== 'logits') return;
+  yield* transform(options, headWidth, C);
+  if (!tied) yield linear('head', classes || vocab, headWidth, bias.head);
+  else if (bias.head) yield { name: 'head', random: false, parameters: [['bias', [vocab], 'zeros']] };
+}
+
+/** Yields the layers in the order of the computation. Names of an encoder's layers begin with `encoder.`. */
+export function* layerShapes(options: Resolved): Generator<LayerShape> {
+  yield* embedding(options);
+  const blocks = options.sharedBlocks ? Math.min(options.layers, 1) : options.layers;
+  for (let i = 0; i < blocks; i++) yield* block(options, i);
+  if (options.buckets)
+    yield {
+      name: 'buckets',
+      random: true,
+      parameters: [['table', [options.buckets.count, options.numHeads], 'normal']],
+    };
+  if (options.disentangled) yield* rarePart('disentangled', 'transformer').relativeLayers(options, norm);
+  if (options.finalNorm) yield* norm('norm', options.dModel, options);
+  yield* head(options);
+  if (options.encoder)
+    for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
+}
+
+/**
+ * Returns the name of a block's parameter. If all blocks share their parameters, it is the name for the first block.
+ * @param name without the prefix of an encoder
+ */
+export const parameterName = ({ sharedBlocks }: { sharedBlocks?: boolean }, name: string) =>
+  sharedBlocks ? name.replace(/^blocks\.\d+\./, 'blocks.0.') : name;
+
+/** Returns the widths of norms without weights, by the names that the weights would have. */
+export const plainNorms = (options: Resolved) =>
+  new Map(
+    options.normScale && (options.encoder?.normScale ?? true)
+      ? []
+      : [...layerShapes(options)].flatMap(({ name, plain }) => (plain ? [[`${name}.weight`, plain]] : [])),
+  );
+
+export function* parameterShapes(options: Resolved): Generator<[name: string, shape: number[]]> {
+  for (const { name, parameters } of layerShapes(options))
+    for (const [part, shape] of parameters) yield [`${name}.${part}`, shape];
+}
+
+/** Writes the initial values. */
+export function startParameters(options: Resolved, dataOf: (name: string) => Float32Array) {
+  let stream = 0;
+  for (const layer of layerShapes(options)) {
+    const next = uniformSource(layer.random ? options.seed * 2 ** 10 + stream++ : 0);
+    for (const [part, shape, start] of layer.parameters) {
+      const data = dataOf(`${layer.name}.${part}`);
+      if (start === 'normal') fillNormal(data, next, 0, options.std);
+      else if (start === 'xavier') {
+        const limit = Math.sqrt(6 / (shape[0] + shape[1]));
+        fillUniform(data, next, -limit, limit);
+      } else data.fill(start === 'ones' ? 1 : 0);
+    }
+  }
+}

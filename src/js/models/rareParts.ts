@@ -1,0 +1,27 @@
+// Parts of the module for mechanisms that few models have. loadRareParts.ts loads them when a model needs them. In Node
+// they are always loaded.
+
+import { HeadlightError } from '../check/errors.ts';
+
+export type RareParts = {
+  sound: typeof import('./sound/index.ts');
+  disentangled: typeof import('./disentangled.ts');
+  attentionPool: typeof import('./attentionPool.ts');
+  headNorms: typeof import('./headNorms.ts');
+  resizedPositions: typeof import('./resizedPositions.ts');
+  shiftedInput: typeof import('./results/shiftedInput.ts');
+};
+
+const parts: Partial<RareParts> = {};
+
+export const setRareParts = (loaded: Partial<RareParts>) => void Object.assign(parts, loaded);
+
+export function rarePart<N extends keyof RareParts>(name: N, caller: string): RareParts[N] {
+  const part = parts[name];
+  if (part) return part as RareParts[N];
+  throw new HeadlightError(
+    'STATE',
+    `${caller}: the part for ${name} is not loaded; first call hl.openModel with a model that needs it`,
+    { parameter: name },
+  );
+}

@@ -1,0 +1,36 @@
+// Makes tables of the functions that a template can use, with the names of their arguments as in Python.
+
+import { type Budget, Fault } from './budget.ts';
+
+/** A function by its value, its arguments in order, and those with names. */
+export type Builtin = (budget: Budget, value: any, args?: any[], named?: Map<string, any>) => any;
+
+/**
+ * @param functions by 'name argument argument?', where ? marks an argument that may be left out. Several names have '|'
+ *   between them. The argument '*' stands for a list of any arguments and a map of those with names.
+ */
+export function define(
+  functions: Record<string, (budget: Budget, value: any, ...args: any[]) => any>,
+): Map<string, Builtin> {
+  const table: Map<string, Builtin> = new Map();
+  for (const [key, run] of Object.entries(functions)) {
+    const [names, ...parameters] = key.split(' ');
+    for (const name of names.split('|')) table.set(name, bound(name, parameters, run));
+  }
+  return table;
+}
+
+function bound(name: string, parameters: string[], run: (budget: Budget, value: any, ...args: any[]) => any): Builtin {
+  if (parameters[0] === '*') return (budget, value, args = [], named = new Map()) => run(budget, value, args, named);
+  const all = parameters.map((one) => one.replace('?', ''));
+  const needed = parameters.filter((one) => !one.endsWith('?')).length;
+  return (budget, value, args = [], named = new Map()) => {
+    if (args.length > all.length) throw new Fault(`${name} takes at most ${all.length} arguments`);
+    for (const key of named.keys())
+      if (all.indexOf(key) < args.length) throw new Fault(`${name} has no argument ${key} here`);
+    const given = all.map((one, i) => (i < args.length ? args[i] : named.get(one)));
+    const missing = given.indexOf(undefined);
+    if (missing >= 0 && missing < needed) throw new Fault(`${name} needs the argument ${all[missing]}`);
+    return run(budget, value, ...given);
+  };
+}

@@ -1,3 +1,0 @@
-// Empty at run time: types.d.ts re-exports the public types.
-
-export {};

@@ -1,6 +1,0 @@
-// The entry of the one-file page. It shows the instrument, or data that headlight.py has written into the file.
-
-import { isFolded } from './embeddedFiles.js';
-
-if (isFolded('given')) import('./notebook.js').then(({ show }) => show());
-else import('./page.js');

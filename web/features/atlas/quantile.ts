@@ -1,0 +1,31 @@
+// The slider from the strongest to the weakest passages of a head. Its positions are intervals of strength, as in
+// HeadVis.
+
+import type { AtlasSample } from '../../store/atlasProtocol.ts';
+
+/** Number of passages that are listed at once. */
+export const LISTED = 10;
+
+/** Returns the intervals of samples, the interval with the largest weights first. */
+export const intervalsOf = (samples: readonly AtlasSample[]) =>
+  [...new Set(samples.map(({ interval }) => interval))].sort((a, b) => b - a);
+
+/**
+ * Returns the passages at a position of the slider. Position 0 is the interval with the strongest passages; each
+ * further position is the next weaker interval.
+ * @returns at most LISTED passages, the strongest first
+ */
+export function passagesAt(
+  samples: readonly AtlasSample[],
+  position: number,
+  strength: (sample: AtlasSample) => number,
+): AtlasSample[] {
+  const intervals = intervalsOf(samples);
+  const interval = intervals[Math.min(Math.max(position, 0), intervals.length - 1)];
+  return samples
+    .filter((sample) => sample.interval === interval)
+    .map((sample) => ({ sample, key: strength(sample) }))
+    .sort((a, b) => b.key - a.key || a.sample.sequence - b.sample.sequence)
+    .slice(0, LISTED)
+    .map(({ sample }) => sample);
+}

@@ -1,0 +1,31 @@
+// The map that the atlas shows: that of a scan, or before the first scan that of the current text.
+
+import { HEAD_ROLES } from '../../../src/js/analysis/roleRules.ts';
+import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
+import type { Roles } from '../../store/protocol.ts';
+import type { Run } from '../../store/types.ts';
+import { sentenceMap } from './sentenceMap.ts';
+
+/**
+ * Returns the map with the costs that have been measured; null if nothing has been measured.
+ * @param measured costs by 'layer.head'
+ */
+export function shownMap(scanned: AtlasMap | null, run: Run | null, measured: Record<string, number>): AtlasMap | null {
+  const map = scanned ?? sentenceMap(run);
+  if (!map) return null;
+  const costs = Array.from(
+    { length: map.layers * map.heads },
+    (_, i) => measured[`${Math.floor(i / map.heads)}.${i % map.heads}`] ?? Number.NaN,
+  );
+  return { ...map, costs };
+}
+
+/**
+ * Returns the roles of the heads of a map, by l·H + h. They are those that the whole page shows, and do not depend on
+ * the map. A role that only handmade heads have is null.
+ */
+export const rolesOn = (map: AtlasMap, roles: Roles | null): (AtlasRole | null)[] =>
+  Array.from({ length: map.layers * map.heads }, (_, i) => {
+    const role = roles?.[Math.floor(i / map.heads)]?.[i % map.heads];
+    return HEAD_ROLES.find((name) => name === role) ?? null;
+  });

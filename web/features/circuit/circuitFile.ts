@@ -1,0 +1,37 @@
+// Writes the edges of a circuit as a CSV file.
+
+import { shortest } from '../../ui/oklab.ts';
+import { field } from '../export/csv.ts';
+import { nodeName, type Texts } from './circuitState.ts';
+import { type Circuit, costOf, curveOf, inOrder } from './shownLines.ts';
+
+const number = (x: number | undefined) => (x === undefined ? '' : shortest(Math.fround(x)));
+
+/**
+ * Returns a row for the whole model, then a row for each edge that was cut alone, in the order in which they are kept.
+ * A row has both nodes of the edge, the measure and the probability of each answer without the edge, the percentage
+ * points that the cut costs, and, if it was measured, the share of the prediction that remains if the edges of all
+ * later rows are cut.
+ */
+export function circuitCsv(circuit: Circuit, own: Texts) {
+  const { begun } = circuit;
+  const kept = new Map(curveOf(circuit).map(({ count, kept }) => [count, kept]));
+  const titles = [
+    'rank',
+    'line',
+    'from',
+    'to',
+    'measure',
+    ...begun.answers.map((word) => `p(${word})`),
+    'points',
+    'kept',
+  ];
+  const figures = ({ value, both }: { value: number; both: number[] }) =>
+    [value, ...both.slice(0, begun.answers.length)].map(number);
+  const rows = inOrder(circuit).map((line, i) => [
+    ...[i + 1, line.name, ...[line.from, line.to].map((node) => field(nodeName(own, node))), ...figures(line)],
+    ...[number(costOf(line.both, begun.whole.both)), number(kept.get(i + 1))],
+  ]);
+  const whole = ['', 'none', '', '', ...figures(begun.whole), 0, 1];
+  return [titles.map(field), whole, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+}

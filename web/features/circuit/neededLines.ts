@@ -1,0 +1,34 @@
+// Selects few edges that together keep most of a prediction. Among the strongest edges some are not needed, because
+// others carry the same information.
+
+/** The share of the prediction that the selected edges keep. */
+export const USUAL_SHARE = 0.9;
+
+/**
+ * Returns edges that keep USUAL_SHARE of the prediction together, and that keep less if any of them is left out; none
+ * if all edges keep less. Starts from the smallest power of two of the strongest edges that keeps enough, then leaves
+ * out the weakest edges first.
+ * @param strongest the strongest first
+ * @param shareOf returns the share of the prediction that edges keep
+ */
+export async function neededLines<Line>(
+  strongest: readonly Line[],
+  shareOf: (lines: readonly Line[]) => Promise<number>,
+): Promise<Line[]> {
+  const isEnough = async (lines: readonly Line[]) => (await shareOf(lines)) >= USUAL_SHARE;
+  let needed = await firstEnough(strongest, isEnough);
+  for (const line of [...needed].reverse()) {
+    const others = needed.filter((other) => other !== line);
+    if (await isEnough(others)) needed = others;
+  }
+  return needed;
+}
+
+/** Returns the first 1, 2, 4, … edges that are enough, or all of them, or none if all of them are not enough. */
+async function firstEnough<Line>(strongest: readonly Line[], isEnough: (lines: readonly Line[]) => Promise<boolean>) {
+  for (let count = 1; count < 2 * strongest.length; count *= 2) {
+    const first = strongest.slice(0, count);
+    if (await isEnough(first)) return first;
+  }
+  return [];
+}

@@ -1,0 +1,36 @@
+// Saves the contributions to the logit of the chosen token as a CSV file.
+
+import { hasContributions } from '../../store/runParts.ts';
+import type { Session } from '../../store/session.ts';
+import { download } from '../../ui/download.ts';
+import { shortest } from '../../ui/oklab.ts';
+import { fileName } from '../export/csv.ts';
+import { shownPart } from '../whatif/modelEdits.ts';
+import { allParts, type Contribution } from './contributions.ts';
+import { otherPart } from './pickedPart.ts';
+
+/**
+ * Returns a row for each part of the model, and a last row with their sum, which is the logit.
+ * @param attention that `heads` belong to
+ */
+export function contributionCsv(parts: Contribution[], attention: string, sum: number) {
+  const rows = parts.map(({ kind, of, layer, head, value }) => [
+    kind,
+    kind === 'head' ? (of ?? attention) : '',
+    layer < 0 ? '' : layer,
+    head < 0 ? '' : head,
+    shortest(Math.fround(value)),
+  ]);
+  return [['part', 'attention', 'layer', 'head', 'logit'], ...rows, ['sum', '', '', '', shortest(Math.fround(sum))]]
+    .map((row) => `${row.join(',')}\r\n`)
+    .join('');
+}
+
+export function saveContributions(session: Session) {
+  const run = session.run.peek();
+  if (!hasContributions(run)) return;
+  const state = session.state.peek();
+  const parts = allParts(run.added, run.about, otherPart(session));
+  const csv = contributionCsv(parts, shownPart(run.about, state), run.added.sum);
+  download(fileName(['headlight', state.model, 'contributions', run.chosen.text], 'csv'), 'text/csv', csv);
+}

@@ -1,0 +1,53 @@
+// The ribbon or line that the visitor has chosen in flow. It is stored in session.picked.
+
+import type { AttentionPart } from '../../store/protocol.ts';
+import type { Session } from '../../store/session.ts';
+import type { State } from '../../store/state.ts';
+import { shownPart } from '../whatif/modelEdits.ts';
+import type { Composition, Part } from './flowLayout.ts';
+
+/** Returns the attention of the decoder that is not shown: its own or its cross-attention. */
+export const otherPart = ({ about, state }: Session) =>
+  shownPart(about.value, state.value) === 'cross' ? ('decoder' as const) : ('cross' as const);
+
+/** The colour of each kind of composition. */
+export const COLOURS = { q: 'query', k: 'key', v: 'value' } as const;
+
+export const sameComposition = (a: Composition, b: Composition) =>
+  a.kind === b.kind &&
+  a.from.layer === b.from.layer &&
+  a.from.head === b.from.head &&
+  a.to.layer === b.to.layer &&
+  a.to.head === b.to.head;
+
+/**
+ * Returns true if a part is chosen. If no part is chosen, the current head counts as chosen.
+ * @param part of: attention that a head belongs to, if that is not the attention that is shown
+ */
+export const isPicked = (
+  part: { kind: string; layer: number; head: number; of?: AttentionPart },
+  picked: { kind: string; layer?: number } | null,
+  state: State,
+) =>
+  picked
+    ? picked.kind === part.kind && picked.layer === part.layer
+    : part.kind === 'head' && part.of === undefined && part.layer === state.layer && part.head === state.head;
+
+/** Chooses a part. A head becomes the current head. */
+export function pick(
+  session: Session,
+  {
+    kind,
+    layer,
+    head,
+    of,
+  }: { kind: 'head' | 'mlp' | 'embed' | 'bias' | 'rest' | 'others'; layer: number; head: number; of?: AttentionPart },
+) {
+  if (kind === 'head') {
+    session.update({ layer, head, ...(of && { part: of, cell: null }) }, 'head');
+    session.pick(null);
+  } else session.pick({ kind, layer });
+}
+
+/** Returns the name of a part for tests and for lists, such as head4.2 or mlp3. */
+export const nameOf = ({ kind, layer, head }: Part) => `${kind}${layer}${head < 0 ? '' : `.${head}`}`;

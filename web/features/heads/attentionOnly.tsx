@@ -1,0 +1,68 @@
+// A description in the place of the next token, for attention heads without a language model.
+
+import { PROGRAM_MODEL } from '../../store/state.ts';
+import { useSession } from '../../ui/context.ts';
+import { later } from '../../ui/lazy.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { heads as inEnglish } from './attentionOnly.en.ts';
+import { heads as inChinese } from './attentionOnly.zh.ts';
+
+const TwoSentences = later(() => import('../similarity/similarity.tsx'), 'TwoSentences');
+
+import type { About, LayerSummary } from '../../store/protocol.ts';
+export type Texts = typeof inEnglish;
+
+export function AboutHeads({ about }: { about: About }) {
+  const session = useSession();
+  const own = session.language.value === 'zh' ? inChinese : inEnglish;
+  const found = session.opening.opened.value.find(({ about: { name } }) => name === about.name);
+  if (about.name === 'sentence') return <TwoSentences cosine={session.run.value?.likeness} />;
+  if (found?.summary?.kind === 'layer') return <OpenedHeads own={own} about={about} summary={found.summary} />;
+  const lines = own[about.name as 'constructed' | 'patches'];
+  return (
+    <section class="prediction about" aria-label={own.about}>
+      {lines?.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+    </section>
+  );
+}
+
+/** Describes heads that the user opened. summary: information that was read from the file, see web/store/openModels.ts. */
+function OpenedHeads({ own, about, summary }: { own: Texts; about: About; summary: LayerSummary }) {
+  const session = useSession();
+  const words = session.words.value;
+  const { choices = [] } = about;
+  return (
+    <section class="prediction about" aria-label={words.open.recognised}>
+      <ul class="recognised">
+        <li>{summary.projected ? own.projected : own.unprojected}</li>
+        <li>{own.layer(summary.T, summary.S, summary.width)}</li>
+        {summary.batch > 1 && <li>{own.batch(summary.batch)}</li>}
+        {!summary.named && <li>{own.noTokens}</li>}
+      </ul>
+      <p class="group">
+        {choices.length > 1 && (
+          <>
+            <span class="label">{own.split}</span>
+            <Menu
+              name={`${own.split}: ${about.heads}`}
+              label={about.heads}
+              items={choices.map((n) => ({
+                key: String(n),
+                label: n,
+                chosen: n === about.heads,
+                act: () => session.opening.splitHeads(n),
+              }))}
+            />
+          </>
+        )}
+        {about.name !== PROGRAM_MODEL && (
+          <button type="button" class="word" onClick={() => session.opening.close(about.name)}>
+            {words.open.forget}
+          </button>
+        )}
+      </p>
+    </section>
+  );
+}

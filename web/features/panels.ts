@@ -1,0 +1,32 @@
+// The panels of the reading column. The name of a panel is the value of state.panel.
+
+import type { State } from '../store/state.ts';
+import type { Run } from '../store/types.ts';
+import { later } from '../ui/lazy.tsx';
+import { Reading } from './reading/reading.tsx';
+import { showsWritten } from './viewRules.ts';
+import { viewOf } from './views.ts';
+
+const AblationPanel = later(() => import('./heads/ablationPanel.tsx'), 'AblationPanel');
+const Story = later(() => import('./story/story.tsx'), 'Story');
+const Charts = later(() => import('./train/train.tsx'), 'Charts');
+const WrittenPanel = later(() => import('./written/written.tsx'), 'WrittenPanel');
+const SumPanel = later(() => import('./sums/sums.tsx'), 'SumPanel');
+const HeadTable = later(() => import('./heads/headTable.tsx'), 'HeadTable');
+
+export const PANELS = [
+  { name: 'reading', Component: Reading },
+  { name: 'story', Component: Story },
+  { name: 'train', Component: Charts },
+  { name: 'tried', Component: AblationPanel },
+  { name: 'table', Component: HeadTable },
+];
+/** Returns the component of a panel. A view may replace the panel that explains a cell with its own. */
+export function panelFor(state: State, run: Run | null) {
+  const { panel, view, cell } = state;
+  const found = PANELS.find(({ name }) => name === panel) ?? PANELS[0];
+  if (found === PANELS[0] && state.sum && view === 'heatmap') return SumPanel;
+  // While a cell is chosen, the panel explains this cell, so it does not show the written words.
+  if (found === PANELS[0] && !cell && showsWritten(state, run)) return WrittenPanel;
+  return (found === PANELS[0] && viewOf(view, run).Reading) || found.Component;
+}

@@ -1,6 +1,0 @@
-// The caption of a printed picture, in English.
-
-export const texts = {
-  caption: (/** @type {string} */ head, /** @type {string} */ model) =>
-    `${head} of ${model}. Rows are queries, columns are keys: the darker a cell, the more its row looks at its column.`,
-};

@@ -1,0 +1,31 @@
+// The texts around the steps of the story in English that are needed only while the story is open.
+
+export const panel = {
+  of: (step: number, all: number, part: number) => `Story, step ${step} of ${all}${part > 0 ? `, part ${part}` : ''}`,
+  link: 'link to this step',
+  dots: 'Steps of the story',
+  dot: (step: number, part: number, title: string, done: boolean) =>
+    `Step ${step}${part > 0 ? `, part ${part}` : ''}: ${title}${done ? ', done' : ''}`,
+  back: 'Back',
+  next: (title: string) => `Next: ${title}`,
+  end: 'Continue alone',
+  free: 'You can use the page while you read.',
+  tokens: 'The text in tokens, each with its number',
+  others: (n: number) => (n === 0 ? 'nothing else' : n === 1 ? 'plus one other value' : `plus ${n} other values`),
+  adds: 'adds to the logit of',
+  score: 'score',
+  weight: 'weight',
+  youRight: '✓ you, right',
+  youWrong: '✗ you',
+  seen: '✓ seen',
+  said: (choice: string, isRight: boolean) => `${isRight ? '✓' : '✗'} Your prediction: ${choice}`,
+  inside: (layer: number, head: number) => `Inside layer ${layer}, head ${head}`,
+  knob: (token: string) => `A number of the query of ${token}`,
+  from: (token: string) => `from “${token}”`,
+  otherPairs: (n: number, sum: string) => `${n} other pairs: ${sum}`,
+  was: (weight: string) => `(was ${weight})`,
+  ofWholeRow: 'of the whole row',
+  line: (from: string, to: string) => `line from head ${from} to the keys of ${to}`,
+  feeds: (to: string) => `goes into the keys of ${to}`,
+  isCut: 'cut',
+};

@@ -1,0 +1,23 @@
+// The name of the chosen head and its switch, for steps in which a phone shows no picture with them.
+
+import { useSession } from '../../ui/context.ts';
+import { Switch } from '../whatif/headSwitch.tsx';
+import { effective, placeOfLayer, withPlace } from '../whatif/modelEdits.ts';
+
+/**
+ * Unlike the switch of the picture, this one has no preview of the prediction. The preview would move the switch, which
+ * is below the prediction, away from the pointer.
+ */
+export function ShownHead() {
+  const session = useSession();
+  const words = session.words.value;
+  const { layer, head, scale } = session.state.value;
+  const place = placeOfLayer(session);
+  const on = effective(scale, place, head, 1) !== 0;
+  const turn = () => session.update({ scale: withPlace(scale, `${place}.${head}`, on ? 0 : 1, 1) });
+  return (
+    <p class="shown-head">
+      {words.headName(layer, head)} <Switch name={words.first.head} on={on} turn={turn} />
+    </p>
+  );
+}

@@ -1,0 +1,25 @@
+// A link to the current step of the story. A press copies it.
+
+import { useSession, useTexts } from '../../ui/context.ts';
+import { useClipboard } from '../../ui/useClipboard.ts';
+import { linkTo } from './steps.ts';
+import { TEXTS } from './texts.ts';
+
+export function StepLink({ step }: { step: number }) {
+  const session = useSession();
+  const texts = useTexts(TEXTS);
+  const { copied: isCopied, notCopied } = session.words.value;
+  const [copied, put] = useClipboard();
+  const link = `#${linkTo(step)}`;
+  const copy = (event: MouseEvent) => {
+    // With a modifier key the browser opens the link in another window.
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    put(location.href.split('#')[0] + link, isCopied, notCopied);
+  };
+  return (
+    <a class="word step-link" href={link} onClick={copy}>
+      {copied ?? texts.link}
+    </a>
+  );
+}

@@ -1,9 +1,0 @@
-// The texts of the story that the rest of the page shows, in English.
-
-export const story = {
-  name: 'Story',
-  open: 'Open the story',
-  leave: 'Leave the story',
-  points: (/** @type {number} */ points) => `${points} percentage ${Math.abs(points) === 1 ? 'point' : 'points'}`,
-  cost: 'Change of the guess when this head is off, in percentage points',
-};

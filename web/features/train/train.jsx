@@ -1,9 +1,0 @@
-// Training, as one module that is loaded when training is first opened. The task is above the model, the sequence
-// replaces the prompt, the charts are in the reading column, and the film is under the picture.
-
-export { Film } from './film.jsx';
-export { Lesson } from './lesson.jsx';
-export { Probe, TrainNote } from './probe.jsx';
-export { Charts, ShortCharts } from './progress.jsx';
-export { default as styles } from './train.css';
-export { TrainBar } from './trainBar.jsx';
