@@ -20,26 +20,27 @@ export type { WrittenType } from './io/ggufBlocks.ts';
 export type { Flavour, LoadOptions } from './load/load.ts';
 export type { Cache, CacheOptions, CacheType } from './models/cache.ts';
 export type { HubOrigin, ModelFiles } from './models/checkpoint/files.ts';
-export type { GenerationDefaults } from './models/checkpoint/generationConfig.ts';
+export type { GenerationDefaults } from './models/checkpoint/folder/generationConfig.ts';
+export type { SaveFolderOptions } from './models/checkpoint/folder/saveFolder.ts';
+export type { SaveGgufOptions } from './models/checkpoint/gguf/saveGguf.ts';
 export type { ModelSource, OpenedModel, OpenOptions } from './models/checkpoint/open.ts';
 export type { Storage } from './models/checkpoint/readWeights.ts';
-export type { SaveFolderOptions } from './models/checkpoint/saveFolder.ts';
-export type { SaveGgufOptions } from './models/checkpoint/saveGguf.ts';
-export type { DifferentiableMetric, Differentiated, DifferentiateOptions } from './models/differentiate.ts';
-export type { DisentangledOptions } from './models/disentangledOptions.ts';
 export type { Change as EditChange, Edit } from './models/edits.ts';
 export type { Tower } from './models/families/pairs.ts';
-export type { Generated, GeneratedToken, GenerateOptions } from './models/generateOptions.ts';
-export type { Generation } from './models/generation.ts';
+export type { Generated, GeneratedToken, GenerateOptions } from './models/generation/generateOptions.ts';
+export type { Generation } from './models/generation/generation.ts';
+export type { PromptInput } from './models/generation/prompts.ts';
+export type { DifferentiableMetric, Differentiated, DifferentiateOptions } from './models/gradients/differentiate.ts';
 export type { ForeignInput, ModelInput, PlainInput } from './models/input.ts';
 export type { SavedTransformer } from './models/loadTransformer.ts';
+export type { DisentangledOptions } from './models/mixers/disentangledOptions.ts';
 export type { ModelResult as TransformerResult } from './models/modelResult.ts';
 export type {
   BiasOptions as TransformerBiasOptions,
   Resolved as ResolvedTransformerOptions,
   TransformerOptions,
 } from './models/options.ts';
-export type { PromptInput } from './models/prompts.ts';
+export type { ResolvedRotary, RotaryOptions as TransformerRotaryOptions } from './models/positions/rotaryOptions.ts';
 export type { Classifiable, Classified } from './models/results/classify.ts';
 export type { EmbedOptions, Pooling } from './models/results/embedTexts.ts';
 export type { EncodedBatch } from './models/results/encodeBatch.ts';
@@ -48,7 +49,6 @@ export type { Ranked } from './models/results/rank.ts';
 export type { PictureBytes, PictureInput } from './models/results/readPicture.ts';
 export type { SoundInputOptions, SoundNumbers } from './models/results/readSound.ts';
 export type { TranscribeOptions, Transcription, WhisperOptions } from './models/results/transcribe.ts';
-export type { ResolvedRotary, RotaryOptions as TransformerRotaryOptions } from './models/rotaryOptions.ts';
 export type { Sound, SoundOptions } from './models/sound/options.ts';
 export type { PixelInput, TextImageInput } from './models/textImage/textImageInput.ts';
 export type { RankedText, TextImageModel } from './models/textImage/textImageModel.ts';

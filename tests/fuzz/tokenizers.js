@@ -10,8 +10,8 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { HeadlightError } from '../../src/js/check/errors.ts';
-import { PRE_TOKENIZERS } from '../../src/js/text/ggufPatterns.ts';
-import { openGgufTokenizer } from '../../src/js/text/ggufTokenizer.ts';
+import { PRE_TOKENIZERS } from '../../src/js/text/gguf/ggufPatterns.ts';
+import { openGgufTokenizer } from '../../src/js/text/gguf/ggufTokenizer.ts';
 import { openTokenizer } from '../../src/js/text/tokenizer.ts';
 import { randomPattern, randomText } from '../support/patterns.js';
 import { ggufMetadata, readConfigurations, readGgufTokenizers, readTokenizer } from '../support/tokenizers.js';

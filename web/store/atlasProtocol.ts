@@ -1,7 +1,7 @@
 // The messages about the atlas, a scan of all heads over many texts.
 
-/** The role of a head: see src/js/analysis/headRoles.ts. */
-export type AtlasRole = import('../../src/js/analysis/roleRules.ts').HeadRole;
+/** The role of a head: see src/js/analysis/roles/headRoles.ts. */
+export type AtlasRole = import('../../src/js/analysis/roles/roleRules.ts').HeadRole;
 /** A measure of each rule and head. */
 export type ByRole = Partial<Record<AtlasRole, ArrayLike<number>>>;
 

@@ -1,6 +1,6 @@
 // The requests of a circuit and its answers: see web/features/circuit.
 
-import type { Node } from '../../src/js/analysis/edges.ts';
+import type { Node } from '../../src/js/analysis/circuits/edges.ts';
 import type { Carries } from '../features/circuit/settings.ts';
 import type { Piece, State } from './protocol.ts';
 

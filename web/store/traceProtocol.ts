@@ -1,6 +1,6 @@
 // The requests of a trace and its answers: see web/features/trace.
 
-import type { GridPart, GridPlace } from '../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../src/js/analysis/patching/patchGrid.ts';
 import type { Column } from '../features/trace/alignWords.ts';
 import type { Pair, TaskName } from '../features/trace/tasks.ts';
 import type { Piece } from './protocol.ts';

@@ -1,7 +1,7 @@
 // Requests the trace that the page shows, and holds the cells that have been measured so far.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { GridPlace } from '../../src/js/analysis/patchGrid.ts';
+import type { GridPlace } from '../../src/js/analysis/patching/patchGrid.ts';
 import { startTrace, withCells } from '../features/trace/places.ts';
 import { ALL } from '../features/trace/settings.ts';
 import type { Pair } from '../features/trace/tasks.ts';

@@ -4,12 +4,12 @@
 import { meanContributions } from 'headlight-attention/analysis';
 import { neededLines } from '../../../web/features/circuit/neededLines.ts';
 import { MAX_LINES } from '../../../web/features/circuit/settings.ts';
-import { cutScores } from '../../js/analysis/cutScores.ts';
-import { sharesOf } from '../../js/analysis/edgeScores.ts';
-import { edgesOf } from '../../js/analysis/edges.ts';
+import { cutScores } from '../../js/analysis/circuits/cutScores.ts';
+import { sharesOf } from '../../js/analysis/circuits/edgeScores.ts';
+import { edgesOf } from '../../js/analysis/circuits/edges.ts';
+import { offOf, runActive } from '../../js/analysis/circuits/runEdges.ts';
 import { logitDifference, probability } from '../../js/analysis/metrics.ts';
-import { capturedBy, measured } from '../../js/analysis/pairs.ts';
-import { offOf, runActive } from '../../js/analysis/runEdges.ts';
+import { capturedBy, measured } from '../../js/analysis/patching/pairs.ts';
 
 const CALLER = 'circuitLines';
 /** Number of gradients of the estimate, and number of edges that are measured one by one. */

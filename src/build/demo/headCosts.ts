@@ -1,9 +1,9 @@
 // Measures how many bits per token the prediction loses when one head is switched off, over passages of text.
 
-import { type HeadRole, predicts } from '../../js/analysis/roleRules.ts';
+import { type HeadRole, predicts } from '../../js/analysis/roles/roleRules.ts';
 
 export type Head = { layer: number; head: number };
-export type { HeadRole } from '../../js/analysis/roleRules.ts';
+export type { HeadRole } from '../../js/analysis/roles/roleRules.ts';
 
 /** Returns the surprise in bits at each token except token 0. */
 const surprises = (hl: any, model: any, ids: number[], edit: any[] = []) =>

@@ -3,7 +3,7 @@
 import { checkOptions, readWord } from '../check/arguments.ts';
 import { argumentError } from '../check/errors.ts';
 import type { Model, Numbers } from './arrays.ts';
-import { checkMetric, type Metric, type PatchEdit, type PatchedModel, runEdited } from './pairs.ts';
+import { checkMetric, type Metric, type PatchEdit, type PatchedModel, runEdited } from './patching/pairs.ts';
 import { readSteps } from './steps.ts';
 
 /**

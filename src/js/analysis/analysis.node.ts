@@ -1,7 +1,7 @@
 // The entry headlight-attention/analysis for Node, which also reads files on disk.
 
 import type { ModelFiles, OpenPath } from '../models/checkpoint/files.ts';
-import { type HeadvisOptions, type HeadvisScan, readTree } from './headvisReader.ts';
+import { type HeadvisOptions, type HeadvisScan, readTree } from './headvis/headvisReader.ts';
 
 export * from './analysis.ts';
 

@@ -4,27 +4,27 @@
 
 export { ablateHeads } from './ablateHeads.ts';
 export { attribution } from './attribution.ts';
-export { attributionPatching } from './attributionPatching.ts';
+export { edgeAttribution } from './circuits/edgeAttribution.ts';
+export { findCircuit } from './circuits/findCircuit.ts';
+export { edgeGraph, meanContributions, runEdges } from './circuits/runEdges.ts';
 export { composition } from './composition.ts';
-export { edgeAttribution } from './edgeAttribution.ts';
-export { findCircuit } from './findCircuit.ts';
-export { fitJacobianLens } from './fitJacobianLens.ts';
-export { headRoles } from './headRoles.ts';
-export { writeHeadvis } from './headvis.ts';
-export { readHeadvis } from './headvisReader.ts';
+export { writeHeadvis } from './headvis/headvis.ts';
+export { readHeadvis } from './headvis/headvisReader.ts';
 export { hiddenAngle } from './hiddenAngle.ts';
-export { jacobianLens, mergeJacobianLenses } from './jacobianLens.ts';
-export { readJacobianLens, writeJacobianLens } from './jacobianLensFile.ts';
 export { knockOut } from './knockOut.ts';
-export { logitLens } from './logitLens.ts';
+export { fitJacobianLens } from './lens/fitJacobianLens.ts';
+export { jacobianLens, mergeJacobianLenses } from './lens/jacobianLens.ts';
+export { readJacobianLens, writeJacobianLens } from './lens/jacobianLensFile.ts';
+export { logitLens } from './lens/logitLens.ts';
 export { logitDifference, logProbability, probability } from './metrics.ts';
-export { patchGrid } from './patchGrid.ts';
-export { patch } from './patching.ts';
-export { pathPatch } from './pathPatching.ts';
-export { headScores, rollout, valueWeighted } from './patterns.ts';
-export { edgeGraph, meanContributions, runEdges } from './runEdges.ts';
+export { attributionPatching } from './patching/attributionPatching.ts';
+export { patchGrid } from './patching/patchGrid.ts';
+export { patch } from './patching/patching.ts';
+export { pathPatch } from './patching/pathPatching.ts';
+export { headRoles } from './roles/headRoles.ts';
+export { headScores, rollout, valueWeighted } from './roles/patterns.ts';
 export { salience } from './salience.ts';
-export { scanHeads } from './scanHeads.ts';
+export { scanHeads } from './scan/scanHeads.ts';
 export { tokenSimilarity } from './similarity.ts';
 
 export type AblationOptions<
@@ -38,15 +38,15 @@ export type HeadAblation<
 > = import('./ablateHeads.ts').HeadAblation<P>;
 export type { Model, ModelOptions, Numbers, Parameter, Result } from './arrays.ts';
 export type { Attribution, AttributionOptions } from './attribution.ts';
-export type { AttributionPatching, AttributionPatchingOptions } from './attributionPatching.ts';
+export type { EdgeAttribution, EdgeAttributionOptions } from './circuits/edgeAttribution.ts';
+export type { Rule } from './circuits/edgeScores.ts';
+export type { Node } from './circuits/edges.ts';
+export type { Circuit, CircuitOptions, CircuitPair, CircuitPoint, Edge } from './circuits/findCircuit.ts';
 export type { Head } from './composition.ts';
-export type { EdgeAttribution, EdgeAttributionOptions } from './edgeAttribution.ts';
-export type { Rule } from './edgeScores.ts';
-export type { Node } from './edges.ts';
-export type { Circuit, CircuitOptions, CircuitPair, CircuitPoint, Edge } from './findCircuit.ts';
-export type { FitLensOptions, FitLensProgress, LensModel } from './fitJacobianLens.ts';
-export type { JacobianLens } from './jacobianLens.ts';
-export type { Guess, LensLayer, LensOptions } from './logitLens.ts';
+export type { FitLensOptions, FitLensProgress, LensModel } from './lens/fitJacobianLens.ts';
+export type { JacobianLens } from './lens/jacobianLens.ts';
+export type { Guess, LensLayer, LensOptions } from './lens/logitLens.ts';
+export type { AttributionPatching, AttributionPatchingOptions } from './patching/attributionPatching.ts';
 export type {
   DifferentiableModel,
   GradientOptions,
@@ -55,35 +55,37 @@ export type {
   PatchEdit,
   PatchedModel,
   PatchedResult,
-} from './pairs.ts';
-export type { GridPart } from './patchGrid.ts';
+} from './patching/pairs.ts';
+export type { GridPart } from './patching/patchGrid.ts';
 
-import type { GridPart } from './patchGrid.ts';
+import type { GridPart } from './patching/patchGrid.ts';
 
-export type { Grid, GridPlace, GridProgress } from './patchGrid.ts';
-export type PatchGridOptions<P extends import('./patchGrid.ts').GridPart = import('./patchGrid.ts').GridPart> =
-  import('./patchGrid.ts').PatchGridOptions<P>;
-export type PatchGrid<P extends import('./patchGrid.ts').GridPart = import('./patchGrid.ts').GridPart> =
-  import('./patchGrid.ts').PatchGrid<P>;
-export type { HeadRoleOptions, NamedHeads, RoleMeasures } from './headRoles.ts';
-export type { HeadDetails, HeadMetrics, HeadRoles, HeadScan, Histogram, Sample, TokenWeight } from './headScan.ts';
-export type { HeadvisNames } from './headvis.ts';
-export type { HeadvisDetails, HeadvisOptions, HeadvisSample, HeadvisScan } from './headvisReader.ts';
-export type { RoleNames } from './headvisRoles.ts';
+export type { Grid, GridPlace, GridProgress } from './patching/patchGrid.ts';
+export type PatchGridOptions<
+  P extends import('./patching/patchGrid.ts').GridPart = import('./patching/patchGrid.ts').GridPart,
+> = import('./patching/patchGrid.ts').PatchGridOptions<P>;
+export type PatchGrid<
+  P extends import('./patching/patchGrid.ts').GridPart = import('./patching/patchGrid.ts').GridPart,
+> = import('./patching/patchGrid.ts').PatchGrid<P>;
+export type { Contributions, Cut, EdgeGraph, RunEdgesOptions } from './circuits/runEdges.ts';
+export type { HeadvisNames } from './headvis/headvis.ts';
+export type { HeadvisDetails, HeadvisOptions, HeadvisSample, HeadvisScan } from './headvis/headvisReader.ts';
+export type { RoleNames } from './headvis/headvisRoles.ts';
 export type { KnockOutOptions } from './knockOut.ts';
-export type { PatchOptions, PatchProgress, PatchResult } from './patching.ts';
-export type { HeadScoreOptions, HeadScores } from './patterns.ts';
-export type { HeadRole } from './roleRules.ts';
-export type { Contributions, Cut, EdgeGraph, RunEdgesOptions } from './runEdges.ts';
+export type { PatchOptions, PatchProgress, PatchResult } from './patching/patching.ts';
+export type { HeadRoleOptions, NamedHeads, RoleMeasures } from './roles/headRoles.ts';
+export type { HeadScoreOptions, HeadScores } from './roles/patterns.ts';
+export type { HeadRole } from './roles/roleRules.ts';
 export type { IntegratedSalience, SalienceMethod, SalienceModel } from './salience.ts';
+export type { HeadDetails, HeadMetrics, HeadRoles, HeadScan, Histogram, Sample, TokenWeight } from './scan/headScan.ts';
 
 import type { SalienceMethod } from './salience.ts';
 export type SalienceOptions<M extends import('./salience.ts').SalienceMethod = import('./salience.ts').SalienceMethod> =
   import('./salience.ts').SalienceOptions<M>;
-export type { PathModel, PathOptions, PathProgress, PathResult } from './pathPatching.ts';
-export type { Receiver } from './paths.ts';
+export type { PathModel, PathOptions, PathProgress, PathResult } from './patching/pathPatching.ts';
+export type { Receiver } from './patching/paths.ts';
 export type { Salience } from './salience.ts';
-export type { ScannedModel, ScannedOptions, ScanOptions, ScanProgress } from './scanHeads.ts';
+export type { ScannedModel, ScannedOptions, ScanOptions, ScanProgress } from './scan/scanHeads.ts';
 export type { TokenSimilarity } from './similarity.ts';
 export type { Progress } from './steps.ts';
 export type { NamedModel } from './tokenNames.ts';

@@ -5,7 +5,7 @@ import { HeadlightError, shapeError } from '../check/errors.ts';
 import { formatShape } from '../check/shape.ts';
 import { readTensorLike, type TensorLike } from '../check/tensorlike.ts';
 
-import type { Metric } from './pairs.ts';
+import type { Metric } from './patching/pairs.ts';
 
 const CALLER = 'hiddenAngle';
 

@@ -4,7 +4,7 @@ import { readNumber } from '../check/arguments.ts';
 import { HeadlightError } from '../check/errors.ts';
 
 import type { Parameter } from './arrays.ts';
-import type { Metric } from './pairs.ts';
+import type { Metric } from './patching/pairs.ts';
 
 const LABEL = { integer: true, least: 0 };
 

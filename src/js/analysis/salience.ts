@@ -17,7 +17,7 @@ import {
   type PatchEdit,
   runCaptured,
   runEdited,
-} from './pairs.ts';
+} from './patching/pairs.ts';
 import { type Progress, readSteps } from './steps.ts';
 
 /** The members of a Transformer that salience uses. */

@@ -2,7 +2,7 @@
 
 import { type Tensor, viewOf } from '../memory/tensor.ts';
 
-import type { Tape } from './tape.ts';
+import type { Tape } from './gradients/tape.ts';
 
 /** Copies (B,first,second,width) to (B,second,first,width). */
 export function swapAxes(

@@ -15,9 +15,9 @@
 // residualScale multiplies what attention and mlp add.
 
 import { shapeOf, type Tensor } from '../memory/tensor.ts';
-import { attendWithEdits } from './editedAttention.ts';
 import { ROWS } from './edits.ts';
-import { projectInputs } from './headInputs.ts';
+import { attendWithEdits } from './mixers/editedAttention.ts';
+import { projectInputs } from './mixers/headInputs.ts';
 import { normsOutputs, scaleOf } from './options.ts';
 import { rarePart } from './rareParts.ts';
 

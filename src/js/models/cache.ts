@@ -10,7 +10,7 @@ import { DISPOSE } from '../memory/disposable.ts';
 import type { Frame } from '../memory/frame.ts';
 import type { Memory } from '../memory/memory.ts';
 import { shapeOf, type Tensor, viewOf } from '../memory/tensor.ts';
-import type { Stride } from './graph.ts';
+import type { Stride } from './gradients/graph.ts';
 import type { Resolved } from './options.ts';
 import { copyRows, TokenBits } from './tokenBits.ts';
 

@@ -6,8 +6,8 @@ import { broadcastStrides, formatShape, sameShape } from '../check/shape.ts';
 import type { TensorLike } from '../check/tensorlike.ts';
 import { type Tensor, viewOf } from '../memory/tensor.ts';
 import { readArray } from '../ops/state.ts';
+import type { Tape } from './gradients/tape.ts';
 import type { Resolved } from './options.ts';
-import type { Tape } from './tape.ts';
 import type { BlockValue } from './valueName.ts';
 
 /**

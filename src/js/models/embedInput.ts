@@ -6,7 +6,7 @@ import { swapAxes } from './axes.ts';
 import { ROWS } from './edits.ts';
 import type { ReadInput } from './input.ts';
 import type { Resolved } from './options.ts';
-import { sinusoids } from './positions.ts';
+import { sinusoids } from './positions/positions.ts';
 import { rarePart } from './rareParts.ts';
 import { prependRows, scaleRows, unfoldRows } from './rowOperations.ts';
 import type { Run } from './run.ts';

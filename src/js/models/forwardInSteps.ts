@@ -7,7 +7,7 @@ import { partOf, type Tensor, tensorsIn, viewOf } from '../memory/tensor.ts';
 import { block } from './block.ts';
 import { type Edit, ROWS, readValues, type Values } from './edits.ts';
 import { embedInput } from './embedInput.ts';
-import { type AttentionCall, Graph } from './graph.ts';
+import { type AttentionCall, Graph } from './gradients/graph.ts';
 import { computeHead } from './head.ts';
 import { type ModelInput, readInput } from './input.ts';
 import { rarePart } from './rareParts.ts';

@@ -21,9 +21,10 @@ export async function loadRareParts({
   queryKeyNorm?: boolean | string;
 }) {
   if (input === 'sound') setRareParts({ sound: await import('./sound/index.ts') });
-  if (disentangled) setRareParts({ disentangled: await import('./disentangled.ts') });
-  if (patch?.anySize) setRareParts({ resizedPositions: await import('./resizedPositions.ts') });
-  if (queryKeyNorm === 'layer' || queryKeyNorm === 'each') setRareParts({ headNorms: await import('./headNorms.ts') });
+  if (disentangled) setRareParts({ disentangled: await import('./mixers/disentangled.ts') });
+  if (patch?.anySize) setRareParts({ resizedPositions: await import('./positions/resizedPositions.ts') });
+  if (queryKeyNorm === 'layer' || queryKeyNorm === 'each')
+    setRareParts({ headNorms: await import('./mixers/headNorms.ts') });
   if (encoder && head === 'pooled') setRareParts({ shiftedInput: await import('./results/shiftedInput.ts') });
-  if (pool === 'attention') setRareParts({ attentionPool: await import('./attentionPool.ts') });
+  if (pool === 'attention') setRareParts({ attentionPool: await import('./mixers/attentionPool.ts') });
 }

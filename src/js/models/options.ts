@@ -2,10 +2,10 @@
 
 import { readBoolean, readNumber, readOptions, readWord } from '../check/arguments.ts';
 import { argumentError, HeadlightError } from '../check/errors.ts';
-import type { Disentangled, DisentangledOptions } from './disentangledOptions.ts';
+import type { Disentangled, DisentangledOptions } from './mixers/disentangledOptions.ts';
 import { readBuckets, readPatch, readTokenDropout, SIZE } from './partOptions.ts';
+import { type ResolvedRotary, type RotaryOptions, readRotary } from './positions/rotaryOptions.ts';
 import { rarePart } from './rareParts.ts';
-import { type ResolvedRotary, type RotaryOptions, readRotary } from './rotaryOptions.ts';
 import type { Sound, SoundOptions } from './sound/options.ts';
 
 /** which linear layers have a bias */

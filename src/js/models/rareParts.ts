@@ -5,10 +5,10 @@ import { HeadlightError } from '../check/errors.ts';
 
 export type RareParts = {
   sound: typeof import('./sound/index.ts');
-  disentangled: typeof import('./disentangled.ts');
-  attentionPool: typeof import('./attentionPool.ts');
-  headNorms: typeof import('./headNorms.ts');
-  resizedPositions: typeof import('./resizedPositions.ts');
+  disentangled: typeof import('./mixers/disentangled.ts');
+  attentionPool: typeof import('./mixers/attentionPool.ts');
+  headNorms: typeof import('./mixers/headNorms.ts');
+  resizedPositions: typeof import('./positions/resizedPositions.ts');
   shiftedInput: typeof import('./results/shiftedInput.ts');
 };
 

@@ -17,21 +17,21 @@ import { crossEntropy } from '../ops/loss.ts';
 import type { Adam, Sgd } from '../ops/optimizer.ts';
 import { readArray, type StateEntry } from '../ops/state.ts';
 import { Cache, type CacheOptions, checkCache } from './cache.ts';
-import type { GenerationDefaults } from './checkpoint/generationConfig.ts';
+import type { GenerationDefaults } from './checkpoint/folder/generationConfig.ts';
+import type { SaveFolderOptions } from './checkpoint/folder/saveFolder.ts';
+import type { SaveGgufOptions } from './checkpoint/gguf/saveGguf.ts';
 import type { ModelSource } from './checkpoint/open.ts';
-import type { SaveFolderOptions } from './checkpoint/saveFolder.ts';
-import type { SaveGgufOptions } from './checkpoint/saveGguf.ts';
-import { type DifferentiateOptions, gradientsOf, readDifferentiate } from './differentiate.ts';
 import { type Edit, readValues, type Values } from './edits.ts';
 import type { StepOptions } from './forwardInSteps.ts';
-import { Graph } from './graph.ts';
+import { type DifferentiateOptions, gradientsOf, readDifferentiate } from './gradients/differentiate.ts';
+import { Graph } from './gradients/graph.ts';
 import { computeHead } from './head.ts';
 import { type ModelInput, readInput } from './input.ts';
 import { ModelResult } from './modelResult.ts';
 import { type Resolved, resolveOptions, type TransformerOptions } from './options.ts';
 import { plainNorms } from './parameters.ts';
+import { RotaryTables } from './positions/rotaryTables.ts';
 import { TextMethods } from './results/textMethods.ts';
-import { RotaryTables } from './rotaryTables.ts';
 import { sliceRows } from './rowOperations.ts';
 import { Run, type Shared } from './run.ts';
 import type { ValueName } from './valueName.ts';
@@ -462,7 +462,7 @@ export class Transformer extends TextMethods {
    */
   async saveFolder(options?: SaveFolderOptions): Promise<Record<string, Uint8Array<ArrayBuffer>>> {
     this.#store.checkAlive('saveFolder');
-    const { saveFolder } = await import('./checkpoint/saveFolder.ts');
+    const { saveFolder } = await import('./checkpoint/folder/saveFolder.ts');
     return saveFolder(this, options);
   }
 
@@ -472,7 +472,7 @@ export class Transformer extends TextMethods {
    */
   async saveGguf(options?: SaveGgufOptions): Promise<Uint8Array<ArrayBuffer>> {
     this.#store.checkAlive('saveGguf');
-    const { saveGguf } = await import('./checkpoint/saveGguf.ts');
+    const { saveGguf } = await import('./checkpoint/gguf/saveGguf.ts');
     return saveGguf(this, options);
   }
 

@@ -1,6 +1,6 @@
-// Builds the terms of relative positions in the scores of disentangled attention, see src/js/models/disentangled.ts.
+// Builds the terms of relative positions in the scores of disentangled attention, see src/js/models/mixers/disentangled.ts.
 
-import { relativeRow } from '../models/disentangled.ts';
+import { relativeRow } from '../models/mixers/disentangled.ts';
 import { type Resolved, scaleOf } from '../models/options.ts';
 import { activate, splitHeads, times, type Value } from './operators.ts';
 

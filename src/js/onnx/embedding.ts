@@ -1,7 +1,7 @@
 // Builds the input of the first block, (B,T,C): embeddings of tokens, image patches or audio frames.
 
 import type { Resolved } from '../models/options.ts';
-import { sinusoids } from '../models/positions.ts';
+import { sinusoids } from '../models/positions/positions.ts';
 import { activate, times, type Value } from './operators.ts';
 import { embedSound } from './sound.ts';
 import type { Stack } from './stack.ts';

@@ -2,8 +2,8 @@
 // masks. A model with an encoder has two stacks.
 
 import type { Resolved } from '../models/options.ts';
-import { bucketOf } from '../models/positions.ts';
-import { anglesOf } from '../models/rotaryOptions.ts';
+import { bucketOf } from '../models/positions/positions.ts';
+import { anglesOf } from '../models/positions/rotaryOptions.ts';
 import { alibiSlopes } from '../ops/rotary.ts';
 import { type RotaryTables, rotaryTables, rotate, rowsByLength, type Visible, visibility } from './attention.ts';
 import type { Dim, OnnxGraph } from './graph.ts';

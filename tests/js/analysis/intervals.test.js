@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { edgesOf, intervalOf } from '../../../src/js/analysis/intervals.ts';
+import { edgesOf, intervalOf } from '../../../src/js/analysis/scan/intervals.ts';
 
 test('edges are the maxima at equal shares, halves rounded to even places', () => {
   const of = (length, count) => [

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { scanHeads } from 'headlight-attention/analysis';
-import { HeadSamples } from '../../../src/js/analysis/headSamples.ts';
-import { batchesOf, layerGroups } from '../../../src/js/analysis/scanBatches.ts';
+import { HeadSamples } from '../../../src/js/analysis/scan/headSamples.ts';
+import { batchesOf, layerGroups } from '../../../src/js/analysis/scan/scanBatches.ts';
 import { uniformSource } from '../../../src/js/ops/random.ts';
 import { difference } from '../../support/golden.js';
 import { build, hl } from '../../support/headlight.js';

@@ -247,7 +247,7 @@ test('the files of a model do not begin a search, and its sampling does not hind
   assert.equal(greedy.score, undefined);
   assert.deepEqual(await model.generate(PROMPT, { max: 6, beams: 1, temperature: 0, lookup: false }), greedy);
   const generation = { num_beams: 4, num_return_sequences: 1, eos_token_id: 5 };
-  const { readGeneration } = await import('../../../src/js/models/checkpoint/generationConfig.ts');
+  const { readGeneration } = await import('../../../src/js/models/checkpoint/folder/generationConfig.ts');
   assert.deepEqual({ ...readGeneration({}, generation) }, { stop: [5], ignored: ['num_beams'] });
   model.dispose();
 });

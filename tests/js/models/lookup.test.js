@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { PromptLookup } from '../../../src/js/models/promptLookup.ts';
+import { PromptLookup } from '../../../src/js/models/generation/promptLookup.ts';
 import { hl } from '../../support/headlight.js';
 import { inTier } from '../../support/tier.js';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { forEachTap } from '../../../src/js/models/resizedPositions.ts';
+import { forEachTap } from '../../../src/js/models/positions/resizedPositions.ts';
 import { families } from '../../support/families.js';
 import { hl } from '../../support/headlight.js';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readGeneration } from '../../../src/js/models/checkpoint/generationConfig.ts';
+import { readGeneration } from '../../../src/js/models/checkpoint/folder/generationConfig.ts';
 import { hl } from '../../support/headlight.js';
 import { inTier } from '../../support/tier.js';
 

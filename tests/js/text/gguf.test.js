@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { HeadlightError } from '../../../src/js/check/errors.ts';
-import { openGgufTokenizer } from '../../../src/js/text/ggufTokenizer.ts';
+import { openGgufTokenizer } from '../../../src/js/text/gguf/ggufTokenizer.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import {
   ggufMetadata,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { openGgufTokenizer } from '../../../src/js/text/ggufTokenizer.ts';
-import { ggufVocabulary } from '../../../src/js/text/ggufVocabulary.ts';
+import { openGgufTokenizer } from '../../../src/js/text/gguf/ggufTokenizer.ts';
+import { ggufVocabulary } from '../../../src/js/text/gguf/ggufVocabulary.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
 import { readConfigurations, readTokenizer } from '../../support/tokenizers.js';
 

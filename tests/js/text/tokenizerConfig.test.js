@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { openTokenizerJson } from '../../../src/js/models/checkpoint/smallFiles.ts';
+import { openTokenizerJson } from '../../../src/js/models/checkpoint/folder/smallFiles.ts';
 import { GOLDEN } from '../../support/golden.js';
 
 const json = (value) => new TextEncoder().encode(JSON.stringify(value));

@@ -2,7 +2,7 @@
 // with its name by a line. On a map of many heads only some heads have names.
 
 import { useMemo } from 'preact/hooks';
-import { HEAD_ROLES } from '../../../src/js/analysis/roleRules.ts';
+import { HEAD_ROLES } from '../../../src/js/analysis/roles/roleRules.ts';
 import type { RoleWeights } from '../../store/protocol.ts';
 import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';

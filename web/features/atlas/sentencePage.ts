@@ -1,6 +1,6 @@
 // The page of a head before the first scan, computed from the current text alone.
 
-import { tablesOf } from '../../../src/js/analysis/headScan.ts';
+import { tablesOf } from '../../../src/js/analysis/scan/headScan.ts';
 import type { AtlasHead } from '../../store/atlasProtocol.ts';
 import type { Run } from '../../store/types.ts';
 import { weightsOf } from '../reading/derivation.ts';

@@ -1,6 +1,6 @@
 // The heads and MLPs of a circuit that are drawn. Each is above the token at which its attribution is largest.
 
-import type { Node } from '../../../src/js/analysis/edges.ts';
+import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
 import type { ShownLine } from './shownLines.ts';
 /**
  * A head or MLP that is drawn. token: token of its column, at which its attribution is largest. second: another token

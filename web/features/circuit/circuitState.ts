@@ -1,6 +1,6 @@
 // Changes that the circuit makes to the page's state, and the values that its components read.
 
-import type { Node } from '../../../src/js/analysis/edges.ts';
+import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
 import type { Session } from '../../store/session.ts';
 import { useSession } from '../../ui/context.ts';
 import { texts as inEnglish } from './circuit.en.ts';

@@ -1,7 +1,7 @@
 // Names of edges in the address and in messages. For example, 'h3.3-k4.2' is the edge from head 3.3 to the key input of
 // head 4.2.
 
-import type { Node } from '../../../src/js/analysis/edges.ts';
+import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
 
 const LETTERS: Record<Node['kind'], string> = {
   embed: 'e',

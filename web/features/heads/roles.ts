@@ -1,7 +1,7 @@
 // The roles of heads on the page, such as induction or previous token. The worker names them by headRoles, see
 // worker/run/roleMeasurement.js.
 
-import { HEAD_ROLES, type HeadRole } from '../../../src/js/analysis/roleRules.ts';
+import { HEAD_ROLES, type HeadRole } from '../../../src/js/analysis/roles/roleRules.ts';
 import type { Session } from '../../store/session.ts';
 import { weightText } from '../../texts/numbers.ts';
 import type { Run } from '../heatmap/types.ts';

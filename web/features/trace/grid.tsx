@@ -2,7 +2,7 @@
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import type { Session } from '../../store/session.ts';
 import { useSession } from '../../ui/context.ts';
 import { useLengths } from '../../ui/lengths.ts';

@@ -1,6 +1,6 @@
 // Paints the cells of a trace on a canvas.
 
-import type { GridPart } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart } from '../../../src/js/analysis/patching/patchGrid.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { SIGNED } from '../compare/tokenPairs.ts';
 import type { Trace } from './places.ts';

@@ -1,7 +1,7 @@
 // The reading column of a trace: the progress of the measurement, the token whose residual stream carries the answer,
 // layer by layer, and how much of the answer a patch at one place restores.
 
-import type { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import { plain, signed } from '../../texts/numbers.ts';
 import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';

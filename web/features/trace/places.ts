@@ -1,7 +1,7 @@
 // The places of a trace. A place is a part of the model at a token, or a single head. A place has an identifier in
 // state.patch, and a cell with the measured values.
 
-import type { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import type { TracedCell, TraceRuns } from '../../store/traceProtocol.ts';
 export type Place = GridPlace;
 /**

@@ -1,7 +1,7 @@
 // The shares of a trace: as texts, sorted by layer, and the places that arrow keys reach. Only the view Trace loads
 // this file.
 
-import type { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import { countIn, type Trace } from './places.ts';
 
 /** Absolute shares below this are shown as 0, so that noise makes no pattern. */

@@ -1,6 +1,6 @@
 // Draws a trace as SVG: both sentences, the grid, the single heads, and the colour scale.
 
-import type { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import { PALETTE } from '../../ui/palette.ts';
 import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.ts';
 import { fixed, SANS, SERIF, xml } from '../export/svg.ts';

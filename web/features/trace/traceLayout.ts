@@ -1,7 +1,7 @@
 // The rectangles of the cells of a trace, in CSS pixels. Layers go upward, and each has its rows. A single head is as
 // high as all rows of its layer.
 
-import type { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import { ROWS } from './places.ts';
 export type Box = { x: number; y: number; width: number; height: number };
 /**

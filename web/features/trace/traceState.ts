@@ -1,6 +1,6 @@
 // Changes that the trace makes to the page's state, and values that it reads from the state.
 
-import type { GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import { runOf, UNCHANGED } from '../../store/runInput.ts';
 import type { Session } from '../../store/session.ts';
 import { usualCircuit } from '../circuit/settings.ts';

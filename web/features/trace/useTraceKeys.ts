@@ -2,7 +2,7 @@
 // measurement, Escape closes.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { GridPart, GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import { useSession } from '../../ui/context.ts';
 import { ROWS, type Trace } from './places.ts';
 import { nextPlace, shareText } from './shares.ts';

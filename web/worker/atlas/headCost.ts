@@ -1,6 +1,6 @@
 // Measures the exact cost of switching one head off, by two runs for each passage: with the head and without it.
 
-import { predicts } from '../../../src/js/analysis/roleRules.ts';
+import { predicts } from '../../../src/js/analysis/roles/roleRules.ts';
 import type { AtlasRole } from '../../store/atlasProtocol.ts';
 import { rowOf } from '../run/predictions.ts';
 import { forward, type Values } from '../run/runModel.ts';

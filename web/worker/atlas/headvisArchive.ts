@@ -1,8 +1,8 @@
 // Writes a map with the pages of all heads as a HeadVis folder in a zip archive.
 
-import type { HeadScan } from '../../../src/js/analysis/headScan.ts';
-import { writeHeadvis } from '../../../src/js/analysis/headvis.ts';
-import type { RoleNames } from '../../../src/js/analysis/headvisRoles.ts';
+import { writeHeadvis } from '../../../src/js/analysis/headvis/headvis.ts';
+import type { RoleNames } from '../../../src/js/analysis/headvis/headvisRoles.ts';
+import type { HeadScan } from '../../../src/js/analysis/scan/headScan.ts';
 import { writeZip } from '../../../src/js/io/zip.ts';
 import type { ByRole } from '../../store/atlasProtocol.ts';
 import type { NamedRoles } from '../../store/protocol.ts';

@@ -1,8 +1,8 @@
 // Runs a scan, which measures all heads over the passages of a corpus, and reports the map as the scan proceeds.
 
 import type { Numbers } from '../../../src/js/analysis/arrays.ts';
-import type { HeadScan } from '../../../src/js/analysis/headScan.ts';
-import { type ScannedModel, scanHeads } from '../../../src/js/analysis/scanHeads.ts';
+import type { HeadScan } from '../../../src/js/analysis/scan/headScan.ts';
+import { type ScannedModel, scanHeads } from '../../../src/js/analysis/scan/scanHeads.ts';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.ts';
 import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
 import type { TransformerSource } from '../sources/types.ts';

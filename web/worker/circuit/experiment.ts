@@ -2,9 +2,9 @@
 
 import { logitDifference, meanContributions, probability } from '../../../src/js/analysis/analysis.ts';
 import type { Numbers } from '../../../src/js/analysis/arrays.ts';
-import { edgesOf, type Node } from '../../../src/js/analysis/edges.ts';
-import { capturedBy, type DifferentiableModel, measured } from '../../../src/js/analysis/pairs.ts';
-import { type Contributions, type Off, offOf, runActive } from '../../../src/js/analysis/runEdges.ts';
+import { edgesOf, type Node } from '../../../src/js/analysis/circuits/edges.ts';
+import { type Contributions, type Off, offOf, runActive } from '../../../src/js/analysis/circuits/runEdges.ts';
+import { capturedBy, type DifferentiableModel, measured } from '../../../src/js/analysis/patching/pairs.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
 import { lineName } from '../../features/circuit/lineNames.ts';
 import type { Carries } from '../../features/circuit/settings.ts';

@@ -1,8 +1,8 @@
 // Measures a circuit: the order of the edges, the cost of each edge, and how much of the prediction remains if only
 // some edges are kept.
 
-import { cutScores } from '../../../src/js/analysis/cutScores.ts';
-import { sharesOf } from '../../../src/js/analysis/edgeScores.ts';
+import { cutScores } from '../../../src/js/analysis/circuits/cutScores.ts';
+import { sharesOf } from '../../../src/js/analysis/circuits/edgeScores.ts';
 import { neededLines } from '../../features/circuit/neededLines.ts';
 import { MAX_LINES } from '../../features/circuit/settings.ts';
 import { inOrder } from '../../features/circuit/shownLines.ts';

@@ -1,9 +1,9 @@
 // Measures the roles of a model's heads, always on the same tokens: on random passages that occur twice, or on the
 // exemplar of a source. So the names of heads depend neither on the text that is shown nor on a scan.
 
-import { headRoles } from '../../../src/js/analysis/headRoles.ts';
-import { HeadSums, prepare } from '../../../src/js/analysis/headSums.ts';
-import { boundsOf, showsRole } from '../../../src/js/analysis/roleRules.ts';
+import { headRoles } from '../../../src/js/analysis/roles/headRoles.ts';
+import { boundsOf, showsRole } from '../../../src/js/analysis/roles/roleRules.ts';
+import { HeadSums, prepare } from '../../../src/js/analysis/scan/headSums.ts';
 import { LENGTH, saidTwice } from '../../features/heads/repeatedPassages.ts';
 
 import type { NamedRoles } from '../../store/protocol.ts';

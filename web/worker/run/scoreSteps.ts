@@ -1,7 +1,7 @@
 // Lists the steps of one head from the product of a query and a key to their score: see features/reading/score.js.
 
 import { parameterName } from '../../../src/js/models/parameters.ts';
-import { bucketOf } from '../../../src/js/models/positions.ts';
+import { bucketOf } from '../../../src/js/models/positions/positions.ts';
 import { alibiSlopes } from '../../../src/js/ops/rotary.ts';
 
 import type { Step } from '../../store/protocol.ts';

@@ -1,8 +1,8 @@
 // Measures the grid of a trace, with one run for each place. For several pairs of sentences it takes the mean.
 
 import { patchGrid } from '../../../src/js/analysis/analysis.ts';
-import type { PatchedModel } from '../../../src/js/analysis/pairs.ts';
-import type { GridPlace } from '../../../src/js/analysis/patchGrid.ts';
+import type { PatchedModel } from '../../../src/js/analysis/patching/pairs.ts';
+import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';

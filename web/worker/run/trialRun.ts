@@ -1,7 +1,7 @@
 // Runs a model with changes inside a head, which the visitor tries in the story: a component of a query is replaced, or
 // the edge from one head to the keys of another head is cut. See features/story/trial.js.
 
-import { edgeGraph, runEdges } from '../../../src/js/analysis/runEdges.ts';
+import { edgeGraph, runEdges } from '../../../src/js/analysis/circuits/runEdges.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ValueName } from '../../../src/js/models/valueName.ts';
 import { type Line, readTrial } from '../../features/story/trial.ts';

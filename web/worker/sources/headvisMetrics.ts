@@ -2,10 +2,10 @@
 // keys that the rules of roles leave out, so the mean weight of a rule is at least as large as computed here.
 
 import type { Numbers } from '../../../src/js/analysis/arrays.ts';
-import { headRoles } from '../../../src/js/analysis/headRoles.ts';
-import { prepare } from '../../../src/js/analysis/headSums.ts';
-import type { HeadvisSample, HeadvisScan } from '../../../src/js/analysis/headvisReader.ts';
-import { boundsOf, countRows } from '../../../src/js/analysis/roleRules.ts';
+import type { HeadvisSample, HeadvisScan } from '../../../src/js/analysis/headvis/headvisReader.ts';
+import { headRoles } from '../../../src/js/analysis/roles/headRoles.ts';
+import { boundsOf, countRows } from '../../../src/js/analysis/roles/roleRules.ts';
+import { prepare } from '../../../src/js/analysis/scan/headSums.ts';
 
 /** Maximum samples whose tokens are read. */
 const SAMPLES = 20;

@@ -1,8 +1,8 @@
 // A HeadVis folder as a source. The folder has no model, but contains passages with attention weights for each head.
 // Entry 0 of a head is the passage with the largest weight.
 
-import type { NamedHeads, RoleMeasures } from '../../../src/js/analysis/headRoles.ts';
-import { type HeadvisDetails, type HeadvisScan, readHeadvis } from '../../../src/js/analysis/headvisReader.ts';
+import { type HeadvisDetails, type HeadvisScan, readHeadvis } from '../../../src/js/analysis/headvis/headvisReader.ts';
+import type { NamedHeads, RoleMeasures } from '../../../src/js/analysis/roles/headRoles.ts';
 import type { AtlasHead, AtlasMap } from '../../store/atlasProtocol.ts';
 import type { About, State, Summary, UserFile } from '../../store/protocol.ts';
 import { numberedPieces } from '../run/modelInput.ts';

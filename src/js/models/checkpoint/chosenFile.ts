@@ -1,8 +1,8 @@
 // Opens one file of a folder by its own path or URL: a file with weights, or an archive.
 
 import type { Folder } from './files.ts';
-import { isGguf, oneGguf } from './ggufParts.ts';
-import { isTorch, oneTorch } from './torchNames.ts';
+import { isGguf, oneGguf } from './gguf/ggufParts.ts';
+import { isTorch, oneTorch } from './torch/torchNames.ts';
 
 /**
  * Returns folder and name of the file if the address is that of a file with weights, or of an archive.

@@ -10,12 +10,12 @@ import type { FixedLength } from '../../text/fixedLength.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import type { Config, Family } from '../families/common.ts';
 import type { Folder } from './files.ts';
-import { chooseGguf } from './ggufParts.ts';
+import { openSafetensors } from './folder/safetensors.ts';
+import { INDEX } from './folder/shards.ts';
+import { readJson } from './folder/smallFiles.ts';
+import { chooseGguf } from './gguf/ggufParts.ts';
 import type { Storage, Stored } from './readWeights.ts';
-import { openSafetensors } from './safetensors.ts';
-import { INDEX } from './shards.ts';
-import { readJson } from './smallFiles.ts';
-import { chooseTorch } from './torchNames.ts';
+import { chooseTorch } from './torch/torchNames.ts';
 
 export type Container = {
   format: 'safetensors' | 'gguf' | 'torch';
@@ -60,12 +60,12 @@ export async function openContainer(folder: Folder, storage: Storage): Promise<C
   if (single.length === 1) return openSafetensors(folder, single[0]);
   const torch = await chooseTorch(folder);
   if (torch !== undefined) {
-    const { openTorch } = await import('./torch.ts');
+    const { openTorch } = await import('./torch/torch.ts');
     return openTorch(folder, torch);
   }
   const gguf = chooseGguf(folder.names ?? []);
   if (gguf !== undefined) {
-    const { openGguf } = await import('./gguf.ts');
+    const { openGguf } = await import('./gguf/gguf.ts');
     return openGguf(folder, gguf, storage);
   }
   // readJson throws if config.json is missing as well, because then the address is not that of a model.

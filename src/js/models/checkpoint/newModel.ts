@@ -9,15 +9,15 @@ import type { Resolved } from '../options.ts';
 import { encodePrompt } from '../results/encodePrompt.ts';
 import { Transformer } from '../transformer.ts';
 import type { Weight } from '../weights.ts';
-import { readChatSource } from './chatSource.ts';
 import type { Container } from './containers.ts';
 import type { Folder } from './files.ts';
-import { readGeneration } from './generationConfig.ts';
-import { readInner } from './innerFiles.ts';
+import { readChatSource } from './folder/chatSource.ts';
+import { readGeneration } from './folder/generationConfig.ts';
+import { readInner } from './folder/innerFiles.ts';
+import { readSentence } from './folder/sentenceTransformers.ts';
 import type { ModelSource } from './open.ts';
 import type { Plan } from './plan.ts';
 import type { Storage } from './readWeights.ts';
-import { readSentence } from './sentenceTransformers.ts';
 
 /** @param step number of learn() calls so far */
 export function newModel(
@@ -97,7 +97,7 @@ async function addTokenizer(model: Transformer, folder: Folder, container: Conta
 
 /** Opens the letters of a speech model. */
 async function openLettersOf(folder: Folder, config: Config) {
-  const { openLetters } = await import('./lettersFiles.ts');
+  const { openLetters } = await import('./folder/lettersFiles.ts');
   return openLetters(folder, config);
 }
 

@@ -13,10 +13,10 @@ import type { Transformer } from '../transformer.ts';
 import { isArchive } from './chosenFile.ts';
 import { type Container, openContainer } from './containers.ts';
 import { type Folder, type HubOrigin, type ModelFiles, type OpenPath, openFile, openFolder } from './files.ts';
+import { readAll } from './folder/smallFiles.ts';
 import { completeModel, newModel } from './newModel.ts';
 import { type Plan, planModel } from './plan.ts';
 import { readWeights, type Storage } from './readWeights.ts';
-import { readAll } from './smallFiles.ts';
 
 export type OpenOptions = {
   /**
@@ -169,7 +169,7 @@ async function openOwn(
 async function openTraining(folder: Folder, plan: Plan, { storage, layers }: { storage: Storage; layers?: number }) {
   const isPresent = folder.names?.includes('optimizer.safetensors') && !folder.origin;
   if (!isPresent || storage !== 'float32' || layers !== undefined) return undefined;
-  const { readResumed, resume } = await import('./resume.ts');
+  const { readResumed, resume } = await import('./folder/resume.ts');
   const resumed = await readResumed(folder, plan);
   return resumed && { resumed, resume };
 }

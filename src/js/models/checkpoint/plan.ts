@@ -12,10 +12,10 @@ import { type Resolved, resolveOptions, type TransformerOptions } from '../optio
 import { parameterShapes } from '../parameters.ts';
 import { account } from './accounting.ts';
 import type { Container } from './containers.ts';
+import { findOtherEmbedding, hasOwnHead, tiedHeads } from './folder/tying.ts';
 import { sourceOf, splitOf } from './naming.ts';
 import type { Found, Stored } from './readWeights.ts';
 import { storedShape } from './tensorLayout.ts';
-import { findOtherEmbedding, hasOwnHead, tiedHeads } from './tying.ts';
 
 /** The tensors of a parameter, with their names in the files. */
 export type Located = Found & { names: string[] };

@@ -1,6 +1,6 @@
 // DeBERTa of versions 2 and 3.
 
-import type { DisentangledOptions } from '../disentangledOptions.ts';
+import type { DisentangledOptions } from '../mixers/disentangledOptions.ts';
 import type { TransformerOptions } from '../options.ts';
 import { BERT_LAYER, bertOptions } from './bert.ts';
 import {

@@ -4,10 +4,10 @@
 import type { Memory } from '../../memory/memory.ts';
 import type { ChatOptions, ChatTemplates, Message } from '../../text/chat/chatTemplate.ts';
 import type { Encoding } from '../../text/processors.ts';
-import type { Generated, GenerateOptions } from '../generateOptions.ts';
-import { type Generation, iterable } from '../generation.ts';
+import type { Generated, GenerateOptions } from '../generation/generateOptions.ts';
+import { type Generation, iterable } from '../generation/generation.ts';
+import type { PromptInput } from '../generation/prompts.ts';
 import { type ModelInput, noTokenizer } from '../input.ts';
-import type { PromptInput } from '../prompts.ts';
 import type { Transformer } from '../transformer.ts';
 import { type Classifiable, classify } from './classify.ts';
 import { type EmbedOptions, embedTexts, type SentenceSettings } from './embedTexts.ts';
@@ -80,7 +80,7 @@ export class TextMethods {
     options: GenerateOptions = {},
   ): P extends readonly PromptInput[] ? Promise<Generated[]> : Generation {
     return iterable(async (iterates) => {
-      const { begin } = await import('../generate.ts');
+      const { begin } = await import('../generation/generate.ts');
       return begin(this.#model, prompt, options, iterates());
     });
   }

@@ -3,7 +3,7 @@
 import { readOptions, readWord } from '../../check/arguments.ts';
 import { argumentError } from '../../check/errors.ts';
 import { Letters } from '../../text/letters.ts';
-import type { GeneratedToken } from '../generateOptions.ts';
+import type { GeneratedToken } from '../generation/generateOptions.ts';
 import type { Transformer } from '../transformer.ts';
 import { runOnce, wrongModel } from './oneSequence.ts';
 import { logSoftmax } from './probabilities.ts';

@@ -3,7 +3,7 @@
 
 import { type Tensor, viewOf } from '../../memory/tensor.ts';
 
-import type { Tape } from '../tape.ts';
+import type { Tape } from '../gradients/tape.ts';
 import type { Weight } from '../weights.ts';
 
 /** Maximum number of values in the windows that are copied at once. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { HeadlightError } from 'headlight-attention';
-import { readGeneration } from '../../../../src/js/models/checkpoint/generationConfig.ts';
+import { readGeneration } from '../../../../src/js/models/checkpoint/folder/generationConfig.ts';
 import { GOLDEN } from '../../../support/golden.js';
 import { hl } from '../../../support/headlight.js';
 

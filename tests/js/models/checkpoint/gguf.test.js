@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { scanHeads } from 'headlight-attention/analysis';
 import { pathToFileURL } from 'node:url';
 import { load } from 'headlight-attention';
+import { scanHeads } from 'headlight-attention/analysis';
 import { readGguf } from 'headlight-attention/formats';
 import { serveFiles } from '../../../support/faulty_server.js';
 import { rejects } from '../../../support/files.js';

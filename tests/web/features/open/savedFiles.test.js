@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HEAD_ROLES } from '../../../../src/js/analysis/roleRules.ts';
+import { HEAD_ROLES } from '../../../../src/js/analysis/roles/roleRules.ts';
 import { writeZip } from '../../../../src/js/io/zip.ts';
 import { toJson, toNpy, toSafetensors } from '../../../../web/features/export/arrays.ts';
 import { toCsv } from '../../../../web/features/export/csv.ts';

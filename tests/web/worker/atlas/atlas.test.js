@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight-attention';
-import { HEAD_ROLES, predicts } from '../../../../src/js/analysis/roleRules.ts';
+import { HEAD_ROLES, predicts } from '../../../../src/js/analysis/roles/roleRules.ts';
 import { initialState } from '../../../../web/store/state.ts';
 import { Atlas } from '../../../../web/worker/atlas/atlas.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { headRoles } from '../../../../src/js/analysis/headRoles.ts';
+import { headRoles } from '../../../../src/js/analysis/roles/headRoles.ts';
 import { readZip, unpack } from '../../../../src/js/io/zip.ts';
 import { initialState } from '../../../../web/store/state.ts';
 import { hl } from '../../../support/headlight.js';

@@ -1,0 +1,148 @@
+// The graph of a transformer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): sources add to
+// the residual stream, targets read from it, and there is an edge from each source to each target that is computed
+// after it.
+
+import { HeadlightError } from '../../check/errors.ts';
+import { parameterName } from '../../models/parameters.ts';
+import { type Model, type Numbers, type Parameter, parametersOf, requireModel, scaleRows } from '../arrays.ts';
+
+/**
+ * A node of the graph, which adds to the residual stream or reads from it. query, key and value are the inputs of one
+ * head (a key head for key and value). logits is the input of the last norm, after all blocks, and its layer is the
+ * number of blocks.
+ */
+export type Node = {
+  kind: 'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits';
+  layer?: number;
+  head?: number;
+};
+export type Edges = {
+  /** embed; then for each block its heads and its feed-forward */
+  sources: Node[];
+  /** for each block its queries, keys, values and its feed-forward; logits last */
+  targets: Node[];
+  /** returns the number n of sources with an edge to a target, which are the first n sources */
+  before: (target: number) => number;
+  /** returns the index of the key head of a head */
+  groupOf: (head: number) => number;
+  /** names of the values from which the contributions of the sources are computed */
+  capture: string[];
+  /** the names of the inputs of the targets */
+  inputs: string[];
+};
+
+/** Returns the graph of a model. */
+export function edgesOf(caller: string, model: Model): Edges {
+  requireModel(caller, model);
+  const { options } = model;
+  const { layers, numHeads, kvHeads = numHeads, mlp = 1, normPlace = 'before', cross } = options;
+  const refuse = (cause: string) =>
+    new HeadlightError('ARGUMENT', `${caller}: ${cause}, so that its parts do not add up in the residual stream`, {
+      parameter: 'model',
+      expected: 'a decoder with norms before attention and feed-forward',
+    });
+  if (normPlace !== 'before' && normPlace !== 'parallel') throw refuse(`normPlace of this model is '${normPlace}'`);
+  if (cross) throw refuse('this model attends to an encoder');
+  const sources: Node[] = [{ kind: 'embed' }];
+  const targets: Node[] = [];
+  for (let layer = 0; layer < layers; layer++) {
+    const each = (kind: Node['kind'], count: number) =>
+      Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
+    targets.push(...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads));
+    sources.push(...each('head', numHeads));
+    if (mlp === 0) continue;
+    targets.push({ kind: 'mlp', layer });
+    sources.push({ kind: 'mlp', layer });
+  }
+  targets.push({ kind: 'logits', layer: layers });
+  const isBefore = (source: Node, target: Node) => {
+    const [from, to] = [source.layer ?? -1, Number(target.layer)];
+    return from < to || (from === to && normPlace !== 'parallel' && source.kind === 'head' && target.kind === 'mlp');
+  };
+  // Sources are in the order in which they are computed.
+  const counts = targets.map((target) => sources.filter((source) => isBefore(source, target)).length);
+  const before = (v: number) => counts[v];
+  const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
+  const groupOf = (head: number) => Math.floor((head * kvHeads) / numHeads);
+  return {
+    sources,
+    targets,
+    before,
+    groupOf,
+    capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])],
+    inputs,
+  };
+}
+
+/** Returns the name of a target's input, and its head if there is one, in the form of an edit. */
+export function inputOf({ kind, layer, head }: Node, layers: number) {
+  if (kind === 'logits') return { at: layers === 0 ? 'embed' : `blocks.${layers - 1}.out` };
+  return { at: `blocks.${layer}.${kind}.in`, ...(head !== undefined && { head }) };
+}
+
+/** Returns the values of a node: those of its head in an array (1,heads,T,C), or the whole array (1,T,C). */
+export function partOf({ data, shape }: Numbers, { head }: Node) {
+  if (head === undefined) return data;
+  const size = shape[2] * shape[3];
+  return data.subarray(head * size, (head + 1) * size);
+}
+
+/**
+ * Returns a function that computes the contribution (T,C) of a source to the residual stream from the values of one
+ * sequence. A head contributes its output times its columns of the output projection, without the bias.
+ */
+export function contributionsOf(
+  caller: string,
+  model: Model,
+): (source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array {
+  const { parameters } = model;
+  const { vector } = parametersOf(caller, model);
+  const { residualScale = 1 } = model.options;
+  /** The output projections (C,H·D). */
+  const projections: Map<number, Parameter> = new Map();
+  const projectionOf = (layer: number) => {
+    const name = parameterName(model.options, `blocks.${layer}.attention.wo`);
+    const read = () => scaleRows(parameters[name] ?? readMatrix(caller, model, name), vector(`blocks.${layer}.scale1`));
+    const found = projections.get(layer) ?? read();
+    projections.set(layer, found);
+    return found;
+  };
+  return ({ kind, layer = 0, head = 0 }, values) => {
+    if (kind === 'embed') return values.embed.data;
+    if (kind === 'mlp') return values[`blocks.${layer}.mlp`].data;
+    const heads = values[`blocks.${layer}.heads`];
+    return project(partOf(heads, { kind, head }), heads.shape[3], projectionOf(layer), head, residualScale);
+  };
+}
+
+/**
+ * Returns an output projection that is not stored in float32, converted to float32. The projection has as many rows as
+ * the residual stream has channels.
+ */
+function readMatrix(caller: string, model: Model, name: string): Parameter {
+  const data = model.valuesOf?.(name, caller);
+  if (!data) return parametersOf(caller, model).matrix(name);
+  return { data, shape: [model.options.dModel, data.length / model.options.dModel] };
+}
+
+/**
+ * Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C).
+ * @param width D
+ */
+function project(
+  x: Float32Array,
+  width: number,
+  { data, shape }: { data: Float32Array; shape: readonly number[] },
+  head: number,
+  factor: number,
+) {
+  const [channels, columns] = shape;
+  const y = new Float32Array((x.length / width) * channels);
+  for (let t = 0; t < x.length / width; t++)
+    for (let c = 0; c < channels; c++) {
+      let sum = 0;
+      for (let d = 0; d < width; d++) sum += x[t * width + d] * data[c * columns + head * width + d];
+      y[t * channels + c] = sum * factor;
+    }
+  return y;
+}
