@@ -2,7 +2,7 @@
 
 import { first } from '../features/first/first.en.ts';
 import { story } from '../features/story/story.en.ts';
-import type { AttentionPart, AttentionSizes, Settings } from '../store/protocol.ts';
+import type { AttentionPart, Settings } from '../store/protocol.ts';
 import { shareText } from './numbers.ts';
 
 const percent = (p: number) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);

@@ -32,7 +32,6 @@ export type AblationOptions<
 > = import('./ablateHeads.ts').AblationOptions<P>;
 export type { AblationProgress, AttentionPart } from './ablateHeads.ts';
 
-import type { AttentionPart } from './ablateHeads.ts';
 export type HeadAblation<
   P extends import('./ablateHeads.ts').AttentionPart = import('./ablateHeads.ts').AttentionPart,
 > = import('./ablateHeads.ts').HeadAblation<P>;
@@ -56,11 +55,7 @@ export type {
   PatchedModel,
   PatchedResult,
 } from './patching/pairs.ts';
-export type { GridPart } from './patching/patchGrid.ts';
-
-import type { GridPart } from './patching/patchGrid.ts';
-
-export type { Grid, GridPlace, GridProgress } from './patching/patchGrid.ts';
+export type { Grid, GridPart, GridPlace, GridProgress } from './patching/patchGrid.ts';
 export type PatchGridOptions<
   P extends import('./patching/patchGrid.ts').GridPart = import('./patching/patchGrid.ts').GridPart,
 > = import('./patching/patchGrid.ts').PatchGridOptions<P>;
@@ -79,7 +74,6 @@ export type { HeadRole } from './roles/roleRules.ts';
 export type { IntegratedSalience, SalienceMethod, SalienceModel } from './salience.ts';
 export type { HeadDetails, HeadMetrics, HeadRoles, HeadScan, Histogram, Sample, TokenWeight } from './scan/headScan.ts';
 
-import type { SalienceMethod } from './salience.ts';
 export type SalienceOptions<M extends import('./salience.ts').SalienceMethod = import('./salience.ts').SalienceMethod> =
   import('./salience.ts').SalienceOptions<M>;
 export type { PathModel, PathOptions, PathProgress, PathResult } from './patching/pathPatching.ts';

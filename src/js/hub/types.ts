@@ -97,5 +97,3 @@ export type HubPlatform = {
   /** returns the hash of a buffer, where that is faster */
   digest?: (name: HashName, bytes: Uint8Array) => Promise<string>;
 };
-
-export {};

@@ -33,5 +33,3 @@ export type ValueName = `${'' | 'encoder.' | 'text.' | 'vision.'}${
   | 'pooled'
   | `pool.${HeadValue}`
   | `blocks.${number | '*'}.${BlockValue | '*'}`}`;
-
-export {};

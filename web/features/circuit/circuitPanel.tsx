@@ -9,7 +9,7 @@ import { CarriesMenu } from './carriesMenu.tsx';
 import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.ts';
 import { Curve } from './curve.tsx';
 import { LineList } from './lineList.tsx';
-import { type Circuit, costOf, curveOf, FEW, isTooLarge, type ShownLine } from './shownLines.ts';
+import { type Circuit, costOf, curveOf, FEW, isTooLarge } from './shownLines.ts';
 
 export function CircuitPanel() {
   const session = useSession();

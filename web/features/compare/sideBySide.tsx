@@ -4,7 +4,7 @@
 import { runOf } from '../../store/runInput.ts';
 import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
-import type { Cell, ViewProps } from '../heatmap/types.ts';
+import type { ViewProps } from '../heatmap/types.ts';
 import { shown } from '../prompt/tokens.ts';
 import { isOpen } from '../train/settings.ts';
 import { Matrix } from './alignedHeatmap.tsx';

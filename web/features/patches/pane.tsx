@@ -9,7 +9,7 @@ import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { RAMP } from '../heatmap/colourRamp.ts';
 import { sized } from '../heatmap/paintWeights.ts';
-import type { Cell, Run } from '../heatmap/types.ts';
+import type { Run } from '../heatmap/types.ts';
 import { weightsOf } from '../reading/derivation.ts';
 import type { patches } from './patches.en.ts';
 

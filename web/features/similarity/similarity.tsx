@@ -13,7 +13,7 @@ import { similarity as zh } from './similarity.zh.ts';
 
 export { default as styles } from './similarity.css';
 
-import type { Similarity as Compared, SimilarTokens } from '../../store/protocol.ts';
+import type { SimilarTokens } from '../../store/protocol.ts';
 export type Place = { side: 0 | 1; token: number };
 
 const TEXTS = { en, zh };

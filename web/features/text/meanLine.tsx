@@ -3,7 +3,7 @@
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Measured, Tokens } from '../../store/surprise.ts';
+import type { Measured } from '../../store/surprise.ts';
 import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
 import { meansOf } from './measured.ts';

@@ -4,7 +4,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession } from '../../ui/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { TaskName } from './begin.tsx';
+import { Question } from './begin.tsx';
 import { MEASURES } from './measures.ts';
 import { countIn, type Trace } from './places.ts';
 import type { Shared } from './sentences.tsx';
@@ -56,7 +56,7 @@ function TaskMenu({ setWriting }: Pick<Shared, 'setWriting'>) {
           const pairs = pairsOf(name);
           return {
             key: name,
-            label: <TaskName name={name} pairs={pairs.length} />,
+            label: <Question name={name} pairs={pairs.length} />,
             name: [own.tasks[name][0], pairs.length > 0 ? own.tasks[name][1] : own.needs[name]].join(', '),
             chosen: name === task,
             disabled: pairs.length === 0,

@@ -1,7 +1,7 @@
 // The lessons of the training panel: for each task of tasks.ts the length of its training, and the positions of the
 // answer.
 
-import type { Random, Settings, Task, TaskKind } from '../../store/types.ts';
+import type { Random, Task, TaskKind } from '../../store/types.ts';
 import { TASKS } from './tasks.ts';
 
 export type Lesson = {

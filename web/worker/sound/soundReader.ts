@@ -8,7 +8,7 @@ import type { Run, ShownSound } from '../../store/protocol.ts';
 import { encoded, pieceOf, type Read } from '../run/modelInput.ts';
 import { Problem } from '../sources/problem.ts';
 import { predictsTokens } from '../sources/sources.ts';
-import type { SoundReader, Transformer, TransformerSource } from '../sources/types.ts';
+import type { Transformer, TransformerSource } from '../sources/types.ts';
 import { runFrames } from './soundRun.ts';
 import { promptFor } from './speech.ts';
 import { RATE, risingTones } from './tones.ts';

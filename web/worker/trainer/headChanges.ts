@@ -6,7 +6,7 @@ import { weightsOf } from '../run/headScores.ts';
 import { readRun } from '../run/modelInput.ts';
 import { probabilities } from '../run/predictions.ts';
 import { forward } from '../run/runModel.ts';
-import type { Hl, Numbers, TransformerSource } from '../sources/types.ts';
+import type { Hl, Numbers } from '../sources/types.ts';
 import { probeRun, trainedSource } from './trainedRun.ts';
 import type { Model, Trainer } from './trainer.ts';
 export type Measured = { loss: number; likely: number[]; weights: Float32Array };

@@ -31,10 +31,7 @@ export class TextMethods {
    * @internal
    */
   declare sentence: SentenceSettings | undefined;
-  /**
-   * The preprocessor_config.json of a model of pictures or sound.
-   * @internal
-   */
+  /** The preprocessor_config.json of a model of pictures or sound. */
   declare preprocessor: Record<string, any> | undefined;
   /**
    * The chat templates in the model's files.

@@ -21,8 +21,8 @@ test('a missing part is added to the files before it', () => {
 
 test('every file that openModel reads beside the weights is a part of a model', () => {
   const sources = new URL('../../../../src/js/models/checkpoint/', import.meta.url);
-  const text = readdirSync(sources)
-    .filter((name) => name.endsWith('.js'))
+  const text = readdirSync(sources, { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(new URL(name, sources), 'utf8'))
     .join('');
   const names = new Set(
