@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { HEADS } from '../features/first/firstSteps.ts';
-import { useSession } from '../ui/context.ts';
+import { useSession } from '../store/context.ts';
 import { reducedMotion } from '../ui/motion.ts';
 
 /** Returns the SVG paths of the beam and of its two edges; null if the thumbnail or the large picture is missing. */

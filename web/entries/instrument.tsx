@@ -1,11 +1,11 @@
 // The main part of the page, for wide and narrow screens.
 
 import type { ComponentChildren, Ref } from 'preact';
-import { isOpen } from '../features/train/settings.ts';
 import { viewOf } from '../features/views.ts';
-import type { State } from '../store/state.ts';
-import type { Run } from '../store/types.ts';
-import { useSession } from '../ui/context.ts';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import type { Run } from '../model/types.ts';
+import { useSession } from '../store/context.ts';
 import { later } from '../ui/lazy.tsx';
 
 /** Returns true if the view also covers the area of the thumbnails. During training the thumbnails are always shown. */

@@ -3,8 +3,8 @@
 import { useEffect } from 'preact/hooks';
 import { goToFirst, isSentence, PICTURE, stepAfter } from '../features/first/firstSteps.ts';
 import { viewsFor } from '../features/views.ts';
+import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
-import { useSession } from '../ui/context.ts';
 
 /** Handles Control or Command with Z or Y. */
 function undoOrRedo(session: Session, event: KeyboardEvent) {

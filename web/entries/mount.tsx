@@ -1,12 +1,12 @@
 // Puts the instrument into an element, in a shadow root of its own.
 
 import { type ComponentType, render } from 'preact';
-import type { About } from '../store/protocol.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
+import type { WorkerLike } from '../store/client.ts';
+import { SessionContext } from '../store/context.ts';
 import { createSession } from '../store/session.ts';
-import type { State } from '../store/state.ts';
-import { SessionContext } from '../ui/context.ts';
 import { customProperties } from '../ui/palette.ts';
-import type { WorkerLike } from '../worker/client.ts';
 import type { ProgramInput } from '../worker/sources/programInput.ts';
 import { App } from './app.tsx';
 import { styles as parts } from './styles.ts';

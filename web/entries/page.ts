@@ -4,8 +4,8 @@
 
 import { firstAddress, STORED } from '../features/first/firstSteps.ts';
 import { writeLink } from '../features/story/steps.ts';
+import type { State } from '../model/state.ts';
 import { isStep, kindOf } from '../store/browserHistory.ts';
-import type { State } from '../store/state.ts';
 import { recall, remember } from '../store/storage.ts';
 import { type Language, languageFor, loadLanguage } from '../texts/languages.ts';
 import { mount } from './mount.tsx';

@@ -2,7 +2,7 @@
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.ts';
 import { argumentError } from '../../src/js/check/errors.ts';
-import { MAX_TEXT, type State } from '../store/state.ts';
+import { MAX_TEXT, type State } from '../model/state.ts';
 import {
   isByPart,
   lengthsOf,

@@ -2,11 +2,11 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Measurement } from '../features/circuit/measurement.ts';
-import type { Circuit } from '../features/circuit/shownLines.ts';
-import type { CircuitPart } from './circuitProtocol.ts';
+import type { Circuit } from '../model/circuit/shownLines.ts';
+import type { CircuitPart } from '../model/protocol/circuitProtocol.ts';
+import type { State } from '../model/state.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 
 export function createCircuitStore({ requests, state }: { requests: Requests; state: ReadonlySignal<State> }) {
   const shown = signal(null as Circuit | null);

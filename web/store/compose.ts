@@ -2,6 +2,7 @@
 
 import type { MountOptions } from '../entries/mount.tsx';
 import { readLink } from '../features/story/steps.ts';
+import { change, initialState, type State } from '../model/state.ts';
 import { createAnswers } from './answers.ts';
 import { createAtlas } from './atlas.ts';
 import { createChat } from './chat.ts';
@@ -14,7 +15,6 @@ import { createPreferences } from './preferences.ts';
 import { createProgramModel } from './programModel.ts';
 import { createReceiver } from './receive.ts';
 import { createRequests, keyOfGuess, keyOfShow } from './requests.ts';
-import { change, initialState, type State } from './state.ts';
 import { createSurprise } from './surprise.ts';
 import { createTracing } from './tracing.ts';
 import { createTraining } from './training.ts';

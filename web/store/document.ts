@@ -2,8 +2,8 @@
 
 import { batch, computed, signal } from '@preact/signals';
 import { readLink, writeLink } from '../features/story/steps.ts';
-import type { About } from './protocol.ts';
-import { change, type State } from './state.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import { change, type State } from '../model/state.ts';
 import { type History, record, redo, replace, settle, startHistory, undo } from './undo.ts';
 
 export function createDocument(

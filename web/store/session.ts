@@ -2,9 +2,9 @@
 
 import { computed } from '@preact/signals';
 import type { MountOptions } from '../entries/mount.tsx';
+import { isOfHub } from '../model/state.ts';
 import { createCell } from './cell.ts';
 import { compose } from './compose.ts';
-import { isOfHub } from './state.ts';
 
 export function createSession(options: MountOptions) {
   const parts = compose(options);

@@ -2,8 +2,8 @@
 
 import { first } from '../features/first/first.zh.ts';
 import { story } from '../features/story/story.zh.ts';
+import { shareText } from '../model/numbers.ts';
 import type { Strings } from './languages.ts';
-import { shareText } from './numbers.ts';
 
 const percent = (p: number) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
 

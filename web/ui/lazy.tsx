@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useSession } from './context.ts';
+import { useSession } from '../store/context.ts';
 
 export type Component = ComponentType<any>;
 

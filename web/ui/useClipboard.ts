@@ -1,8 +1,8 @@
 // A message about the last copy.
 
 import { useState } from 'preact/hooks';
+import { useSession } from '../store/context.ts';
 import { copyText } from './clipboard.ts';
-import { useSession } from './context.ts';
 
 /**
  * Returns the message about the last copy, for two seconds after it, and a function that copies a text. The message is

@@ -1,7 +1,7 @@
 // Detects that the browser has ended the worker, for instance because memory ran out. The worker sends no message in
 // that case, but a lock that it held becomes free.
 
-import type { WorkerLike } from './client.ts';
+import type { WorkerLike } from '../store/client.ts';
 
 /** Called in the worker: holds the lock until the worker ends. */
 export function hold(lock: string) {

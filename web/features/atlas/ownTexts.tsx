@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { LENGTH } from '../../store/atlas.ts';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { timeText } from './numbers.ts';
 import {
   formatOf,

@@ -1,15 +1,15 @@
 // The first screen of a first visit: one sentence, one arc, one switch.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isOff } from '../../model/modelEdits.ts';
+import { initialState } from '../../model/state.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { initialState } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { px } from '../../ui/px.ts';
 import { OtherLanguage } from '../header/otherLanguage.tsx';
-import { shown } from '../prompt/tokens.ts';
 import { Switch } from '../whatif/headSwitch.tsx';
-import { isOff } from '../whatif/modelEdits.ts';
 import { type Cases, type Copied, casesOf, copiedBy, partsOf } from './copiedWord.ts';
 import { goToFirst, PICTURE, switchHead } from './firstSteps.ts';
 import { type Drawing, useArc } from './useArc.ts';

@@ -1,8 +1,8 @@
 // The steps of the first visit, as changes of the state: 0 the sentence, 1 the sentence with the head off, 2 the
 // picture, 3 all heads. After the last step `first` is null.
 
+import { initialState, type State } from '../../model/state.ts';
 import type { Session } from '../../store/session.ts';
-import { initialState, type State } from '../../store/state.ts';
 
 const OFF = 1;
 /** The first step that shows the picture. */

@@ -1,8 +1,9 @@
 // The header: the name of the page, the menu of models, and buttons for the page as a whole.
 
 import { useState } from 'preact/hooks';
-import { TRAINED } from '../../store/runInput.ts';
-import { useSession } from '../../ui/context.ts';
+import { TRAINED } from '../../model/runInput.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { later } from '../../ui/lazy.tsx';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
@@ -10,7 +11,6 @@ import { goToFirst } from '../first/firstSteps.ts';
 import { Opening } from '../open/opening.tsx';
 import { openStory } from '../story/goTo.ts';
 import { COUNT, numberedStep } from '../story/steps.ts';
-import { isOpen } from '../train/settings.ts';
 import { Zhongwen } from './otherLanguage.tsx';
 
 const HelpText = later(() => import('./help.tsx'), 'HelpText');

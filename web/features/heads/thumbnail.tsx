@@ -3,21 +3,21 @@
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { paintWeights } from '../../drawing/paintWeights.ts';
+import type { Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { isOff, placeOfLayer, shownPart } from '../../model/modelEdits.ts';
+import { degrees, signed } from '../../model/numbers.ts';
+import { findsNothing, roleName } from '../../model/roles.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { degrees, signed } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { paintWeights } from '../heatmap/paintWeights.ts';
-import type { Run } from '../heatmap/types.ts';
 import { useColours } from '../heatmap/useColours.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import { shownRole } from '../story/shownRoles.ts';
 import { costsOf } from '../story/steps.ts';
 import { isEmpty } from '../viewRules.ts';
-import { isOff, placeOfLayer, shownPart } from '../whatif/modelEdits.ts';
 import { pointsOf } from './ablation.tsx';
-import { findsNothing, roleName } from './roles.ts';
 
 export function Thumbnail({
   layer,

@@ -3,10 +3,9 @@
 // picture has no room.
 
 import type { ComponentChildren } from 'preact';
-import type { Strings } from '../../texts/languages.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { px } from '../../ui/px.ts';
+import type { Picture, Run } from '../../drawing/types.ts';
+import { effective, placeOfLayer, replacementOf, shownPart } from '../../model/modelEdits.ts';
+import { weightText } from '../../model/numbers.ts';
 import {
   attendsToFirst,
   findsNothing,
@@ -15,11 +14,12 @@ import {
   type RoleName,
   roleName,
   roleWeightText,
-} from '../heads/roles.ts';
+} from '../../model/roles.ts';
+import { useSession } from '../../store/context.ts';
+import type { Strings } from '../../texts/languages.ts';
+import { px } from '../../ui/px.ts';
 import { canShow } from '../viewRules.ts';
 import { HeadSwitch } from '../whatif/headSwitch.tsx';
-import { effective, placeOfLayer, replacementOf, shownPart } from '../whatif/modelEdits.ts';
-import type { Picture, Run } from './types.ts';
 
 /** The geometry of a picture that its title needs. */
 export type Titled = Partial<Picture> & Pick<Picture, 'run' | 'above' | 'x' | 'y' | 'matrixWidth'>;

@@ -1,16 +1,15 @@
 // The contents and the geometry of the picture of the shown head.
 
 import { useMemo } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { BOLD_WIDTH, maxTextWidth, textWidth } from '../../drawing/textWidth.ts';
+import type { Picture, Run } from '../../drawing/types.ts';
+import { looksAhead } from '../../model/derivation.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { rowsWithNothing } from '../../model/roles.ts';
+import { useSession } from '../../store/context.ts';
 import { footOf, MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.ts';
-import { rowsWithNothing } from '../heads/roles.ts';
-import { looksAhead } from '../reading/derivation.ts';
 import { shownRole } from '../story/shownRoles.ts';
 import { KEY_LABEL_INSET } from './matrixLabels.tsx';
-import { shownWeights } from './meanOfHeads.ts';
-import { BOLD_WIDTH, maxTextWidth, textWidth } from './textWidth.ts';
-
-import type { Picture, Run } from './types.ts';
 export type Room = Required<Parameters<typeof usePicture>[0]>;
 
 /** Width reserved for labels if there are too many to draw. It only limits the layout. */

@@ -1,6 +1,6 @@
 // The options of the input of an opened model, next to the prompt: second text, part, entry of a batch, image, mask.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { later } from '../../ui/lazy.tsx';
 
 const Chat = later(() => import('../chat/chat.tsx'), 'Chat');

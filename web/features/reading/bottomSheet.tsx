@@ -2,7 +2,7 @@
 // title opens the sheet.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { useClosing } from '../../ui/useOpening.ts';
 import { Closing } from '../first/closing.tsx';
 import { panelFor } from '../panels.ts';

@@ -1,11 +1,11 @@
 // The cell that is read, in one line, such as "me looks at Ish: 0.79".
 
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import type { Cell, Run } from '../heatmap/types.ts';
-import { positionIn } from '../prompt/tokens.ts';
-import { isAhead } from './derivation.ts';
+import type { Cell, Run } from '../../drawing/types.ts';
+import { isAhead } from '../../model/derivation.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { weightText } from '../../model/numbers.ts';
+import { positionIn } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 
 const namesOf = (pieces: { name: string }[]) => pieces.map(({ name }) => name);
 

@@ -3,8 +3,8 @@
 
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
+import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
 import { opened } from './observations.ts';
 import { type Filled, questionValues, resultText, type Values } from './observationTexts.ts';
 import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.ts';

@@ -1,12 +1,12 @@
 // The line from one head to the keys of another head, in the gap that opens between their layers. A switch cuts the
 // line.
 
-import { useSession, useTexts } from '../../ui/context.ts';
+import { lineKey, type Place, TRICK } from '../../model/trial.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { Switch } from '../whatif/headSwitch.tsx';
 import { saidIn } from './predictions.ts';
 import { TEXTS } from './texts.ts';
-import { lineKey, type Place, TRICK } from './trial.ts';
 
 export type { Layout } from '../heads/headLayout.ts';
 export { default as styles } from './cutLine.css';

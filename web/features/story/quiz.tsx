@@ -1,9 +1,9 @@
 // The three questions before and after the story, and the comparison of their answers.
 
 import { useState } from 'preact/hooks';
+import { useSession, useTexts } from '../../store/context.ts';
 import { recall, remember } from '../../store/storage.ts';
 import { copyText } from '../../ui/clipboard.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
 import { goTo } from './goTo.ts';
 import { predictionsSoFar } from './predictions.ts';
 import {

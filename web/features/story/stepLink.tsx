@@ -1,6 +1,6 @@
 // A link to the current step of the story. A press copies it.
 
-import { useSession, useTexts } from '../../ui/context.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { useClipboard } from '../../ui/useClipboard.ts';
 import { linkTo } from './steps.ts';
 import { TEXTS } from './texts.ts';

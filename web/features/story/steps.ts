@@ -1,8 +1,8 @@
 // The story has nine steps. A step sets the state of the page and has acts for the visitor. A log stores the
 // predictions and the observations of each step, see observations.ts.
 
-import { UNCHANGED } from '../../store/runInput.ts';
-import { change, initialState, OPENING, readAddress, type State, writeAddress } from '../../store/state.ts';
+import { UNCHANGED } from '../../model/runInput.ts';
+import { change, initialState, OPENING, readAddress, type State, writeAddress } from '../../model/state.ts';
 import { beginningOf } from '../first/firstSteps.ts';
 
 /** Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed. */

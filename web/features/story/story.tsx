@@ -3,8 +3,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
 import { later } from '../../ui/lazy.tsx';
 import { Acts, resultsOf, valuesOf } from './acts.tsx';
 import { Fetched, Tokens } from './figures.tsx';

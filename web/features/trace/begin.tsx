@@ -1,9 +1,9 @@
 // The view before there are two sentences: a list of questions, from which the visitor chooses one.
 
-import { useSession } from '../../ui/context.ts';
+import { OWN, TASKS } from '../../model/trace/settings.ts';
+import type { TaskName } from '../../model/trace/tasks.ts';
+import { useSession } from '../../store/context.ts';
 import { Example } from './example.tsx';
-import { OWN, TASKS } from './settings.ts';
-import type { TaskName } from './tasks.ts';
 import { beginOwn, showPair, textsIn } from './traceState.ts';
 
 /** @param props wide: true if an example fits next to the list */

@@ -2,14 +2,14 @@
 // the measurement.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { MEASURES } from '../../model/trace/measures.ts';
+import { countIn, type Trace } from '../../model/trace/places.ts';
+import { ALL, OWN, TASKS } from '../../model/trace/settings.ts';
+import type { TaskName as Name } from '../../model/trace/tasks.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Question } from './begin.tsx';
-import { MEASURES } from './measures.ts';
-import { countIn, type Trace } from './places.ts';
 import type { Shared } from './sentences.tsx';
-import { ALL, OWN, TASKS } from './settings.ts';
-import type { TaskName as Name } from './tasks.ts';
 import { beginOwn, compareWords, pairsIn, showPair, textsIn } from './traceState.ts';
 
 export function Choices({

@@ -6,7 +6,7 @@ import { identify } from '../../../src/js/io/identify.ts';
 import { readNpy, readNpyHeader } from '../../../src/js/io/npy.ts';
 import { readNpz } from '../../../src/js/io/npz.ts';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../../src/js/io/safetensors.ts';
-import type { UserFile } from '../../store/protocol.ts';
+import type { UserFile } from '../../model/protocol/protocol.ts';
 import { Problem } from './problem.ts';
 /** An array that can be read in ranges of its elements. */
 export type Stored = {

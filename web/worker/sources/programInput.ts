@@ -5,7 +5,7 @@ import { argumentError, HeadlightError, shapeError } from '../../../src/js/check
 import { readTensorLike } from '../../../src/js/check/tensorlike.ts';
 
 import type { HubOptions } from '../../../src/js/hub/options.ts';
-import type { UserFile } from '../../store/protocol.ts';
+import type { UserFile } from '../../model/protocol/protocol.ts';
 export type InputNumbers = { data: Float32Array; shape: number[] };
 /** each (H,T,S) */
 export type LayerWeights = { layers: InputNumbers[]; causal: boolean };

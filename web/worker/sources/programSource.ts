@@ -1,7 +1,7 @@
 // Makes a source from the input of the program that embeds the page: see programInput.ts.
 
-import { sumsOf } from '../../features/open/rowSums.ts';
-import type { LayerSummary, Summary, WeightsSummary } from '../../store/protocol.ts';
+import type { LayerSummary, Summary, WeightsSummary } from '../../model/protocol/protocol.ts';
+import { sumsOf } from '../../model/rowSums.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import { type Attentions, aboutWeights, tokensFor } from './attentionWeights.ts';
 import type {

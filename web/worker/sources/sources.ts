@@ -2,7 +2,7 @@
 
 import { headOf } from '../../../src/js/analysis/head.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
-import type { About } from '../../store/protocol.ts';
+import type { About } from '../../model/protocol/protocol.ts';
 import { openDemoModel } from './demoModel.ts';
 import { Problem } from './problem.ts';
 import type { FetchFile, Hl, OnProgress, Source, SourceTokenizer, Transformer, TransformerSource } from './types.ts';

@@ -15,8 +15,8 @@ import type {
   Roles,
   Run,
   ShownSound,
-} from '../../store/protocol.ts';
-import type { Hl } from '../../store/types.ts';
+} from '../../model/protocol/protocol.ts';
+import type { Hl } from '../../model/types.ts';
 import type { Read } from '../run/modelInput.ts';
 import type { Values } from '../run/runModel.ts';
 import type { Attentions } from './attentionWeights.ts';

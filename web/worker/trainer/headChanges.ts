@@ -1,7 +1,7 @@
 // Measures how much further training has changed a model: the loss before and now, the probability of each token of the
 // sentence that is shown, and the divergence of each head's attention weights on that sentence.
 
-import type { HeadChanges } from '../../store/protocol.ts';
+import type { HeadChanges } from '../../model/protocol/protocol.ts';
 import { weightsOf } from '../run/headScores.ts';
 import { readRun } from '../run/modelInput.ts';
 import { probabilities } from '../run/predictions.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
-import { isIncomplete, joined } from '../../../../web/features/open/addedFiles.ts';
+import { isIncomplete, joined } from '../../../../web/model/addedFiles.ts';
 
 const named = (...paths) => paths.map((path) => ({ path }));
 const paths = (files) => files.map(({ path }) => path);

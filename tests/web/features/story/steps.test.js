@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.ts';
-import { piecesOf, wordAt } from '../../../../web/features/prompt/tokens.ts';
 import { askedWord, corrections, observe, opened, trained } from '../../../../web/features/story/observations.ts';
 import { questionValues, resultText } from '../../../../web/features/story/observationTexts.ts';
 import {
@@ -35,7 +34,8 @@ import {
 } from '../../../../web/features/story/steps.ts';
 import { steps as inChinese } from '../../../../web/features/story/steps.zh.ts';
 import { TEXTS } from '../../../../web/features/story/texts.ts';
-import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { change, initialState, OPENING } from '../../../../web/model/state.ts';
+import { piecesOf, wordAt } from '../../../../web/model/tokens.ts';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.ts';
 
 await loadLanguage('zh');
