@@ -66,8 +66,6 @@ function makeRamp(theme: Theme) {
 export type Ramp = ReturnType<typeof makeRamp>;
 export const RAMP: Record<Theme, Ramp> = { light: makeRamp('light'), dark: makeRamp('dark') };
 
-/** The scales of the ramp: from 0 to 1, from 0 to the largest weight of the head, or logarithmic. */
-export const SCALES = ['fixed', 'head', 'log'] as const;
 /** Number of decades of the logarithmic scale. Smaller weights have the palest colour. */
 const DECADES = 4;
 

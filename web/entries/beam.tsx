@@ -1,7 +1,7 @@
 // Draws a beam of light from the thumbnail of a head to the large picture, for a moment after the head was chosen.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { HEADS } from '../features/first/firstSteps.ts';
+import { HEADS } from '../model/firstVisit.ts';
 import { useSession } from '../store/context.ts';
 import { reducedMotion } from '../ui/motion.ts';
 

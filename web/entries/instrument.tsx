@@ -5,8 +5,8 @@ import { viewOf } from '../features/views.ts';
 import type { State } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
+import { later } from '../parts/lazy.tsx';
 import { useSession } from '../store/context.ts';
-import { later } from '../ui/lazy.tsx';
 
 /** Returns true if the view also covers the area of the thumbnails. During training the thumbnails are always shown. */
 export const isGrown = (state: State, run: Run | null) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);

@@ -2,9 +2,9 @@
 
 import type { State } from '../model/state.ts';
 import type { Run } from '../model/types.ts';
-import { later } from '../ui/lazy.tsx';
+import { showsWritten } from '../model/viewRules.ts';
+import { later } from '../parts/lazy.tsx';
 import { Reading } from './reading/reading.tsx';
-import { showsWritten } from './viewRules.ts';
 import { viewOf } from './views.ts';
 
 const AblationPanel = later(() => import('./heads/ablationPanel.tsx'), 'AblationPanel');

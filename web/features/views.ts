@@ -11,9 +11,9 @@
 
 import type { ComponentType } from 'preact';
 import { isOpen } from '../model/training/settings.ts';
-import { later } from '../ui/lazy.tsx';
+import { canShow, isEmpty } from '../model/viewRules.ts';
+import { later } from '../parts/lazy.tsx';
 import { Picture } from './heatmap/heatmap.tsx';
-import { canShow, isEmpty } from './viewRules.ts';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.tsx'), name));
 const [Atlas, AtlasMarks, AtlasHead] = ['Atlas', 'AtlasMarks', 'AtlasHead'].map((name) =>

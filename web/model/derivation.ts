@@ -1,7 +1,8 @@
 // Selects from the worker's answer the numbers from which one weight is computed.
 
-import type { Cell, Run, RunWithValues } from '../drawing/types.ts';
 import { stepsAt } from './score.ts';
+import type { Cell } from './state.ts';
+import type { Run, RunWithValues } from './types.ts';
 
 /**
  * Returns the weights of one head of a run.

@@ -1,6 +1,5 @@
 // Finds the temperature, mask and scale that apply to a head, and the run with which a prediction is compared.
 
-import type { Session } from '../store/session.ts';
 import type { About, AttentionPart } from './protocol/protocol.ts';
 import { isChanged, runOf, UNCHANGED } from './runInput.ts';
 import type { Run, State } from './state.ts';
@@ -24,7 +23,10 @@ export const shownPart = (about: Pick<About, 'parts'> | null | undefined, { part
  * Returns the place of a layer of the attention that is shown.
  * @param layer by default the chosen layer
  */
-export function placeOfLayer({ about, state }: Session, layer: number = state.value.layer) {
+export function placeOfLayer(
+  { about, state }: { about: { value: About | null }; state: { value: State } },
+  layer = state.value.layer,
+) {
   return layerPlace(shownPart(about.value, state.value), layer);
 }
 

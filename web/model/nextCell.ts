@@ -1,6 +1,6 @@
 // The keys of the keyboard that move the cell that is read.
 
-import type { Cell } from '../drawing/types.ts';
+import type { Cell } from './state.ts';
 
 /** The number of rows and of columns that an arrow key moves. */
 export const ARROW_STEPS: Record<string, [rows: number, columns: number]> = {

@@ -2,9 +2,7 @@
 // worker/run/roleMeasurement.js.
 
 import { HEAD_ROLES, type HeadRole } from '../../src/js/analysis/roles/roleRules.ts';
-import type { Run } from '../drawing/types.ts';
-import type { Session } from '../store/session.ts';
-import { weightText } from './numbers.ts';
+import type { Run } from './types.ts';
 /** The role `partner` is for heads of a model that is trained on a task: they attend to the tokens with the answer. */
 export type RoleName = HeadRole | 'partner';
 
@@ -53,31 +51,3 @@ export const highestScores = (scores: Record<string, number>) =>
     .filter(([, score]) => Number.isFinite(score))
     .sort(([, a], [, b]) => b - a)
     .slice(0, 3);
-
-/** Returns the name of a role in the page's language. A source may define additional roles in its `terms`. */
-export const roleName = (session: Session, role: string): string =>
-  session.words.value.roleNames[role as RoleName] ?? session.about.value?.terms?.[session.language.value][role][0];
-
-/** Returns the text about the mean weight that a head gives to the keys of its role; empty if it is not known. */
-export function roleWeightText(session: Session, layer: number, head: number) {
-  const role = session.roles.value?.[layer]?.[head];
-  const weight = session.roleWeights.value?.[layer]?.[head] ?? null;
-  return role && weight !== null ? session.words.value.givesWeight(weightText(weight)) : '';
-}
-
-/** Returns the text that says on which tokens the roles were measured. */
-export function measuredText(session: Session) {
-  const { folder, kind, trained, reads } = session.about.value ?? {};
-  const { measuredOn } = session.words.value;
-  if (folder) return measuredOn.folder;
-  return kind === 'transformer' && !trained && reads !== 'sound' ? measuredOn.passages : measuredOn.text;
-}
-
-/**
- * Returns the name and the description of a role that only the source of the shown heads has, such as handmade heads;
- * undefined for other roles.
- */
-export function ownRole(session: Session, layer: number, head: number) {
-  const role = session.roles.value?.[layer]?.[head];
-  return role ? session.about.value?.terms?.[session.language.value]?.[role] : undefined;
-}

@@ -7,7 +7,6 @@
 // encoder, and 'call' is all cross-attention.
 
 import { cut, quote } from '../../src/js/check/quote.ts';
-import { SCALES } from '../drawing/colourRamp.ts';
 import { type CircuitSettings, isCircuit, readCircuit, usualCircuit, writeCircuit } from './circuit/settings.ts';
 import { isLinked, isPainted } from './hiddenCells.ts';
 import type { AttentionPart } from './protocol/protocol.ts';
@@ -69,6 +68,8 @@ export type State = Run & {
 export const OPENING = 'In port the first mate cried to his men. At sea the first';
 /** The model that a program has passed to the page. */
 export const PROGRAM_MODEL = 'given';
+/** The scales of the colours of weights. */
+export const SCALES = ['fixed', 'head', 'log'] as const;
 export const SCOPES = ['all', 'layer', 'head'] as const;
 export const MAX_TEXT = 100_000;
 /** Maximum characters of a lesson in an address. */

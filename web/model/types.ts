@@ -1,6 +1,5 @@
 // Types that store, worker and features share.
 
-import type { SourceTokenizer } from '../worker/sources/types.ts';
 import type {
   About,
   Contributions,
@@ -94,4 +93,17 @@ export type RunWithContributions = RunWithPredictions & { added: Contributions }
 export interface OpenedModel {
   about: About;
   summary: Summary | null;
+}
+
+/** The tokenizer of a model, or an object that replaces a tokenizer. */
+export interface SourceTokenizer {
+  encode(text: string): {
+    ids: number[];
+    offsets: [number, number][];
+    tokens?: string[];
+    typeIds?: number[];
+  };
+  decode(ids: number[], options?: { skipSpecial?: boolean }): string;
+  idOf(token: string): number | undefined;
+  tokenOf(id: number): string | undefined;
 }

@@ -9,11 +9,8 @@ import type {
   UnnumberedRequest,
   Verb,
 } from '../model/protocol/protocol.ts';
-import { watch } from '../worker/crashDetection.ts';
-/** A worker, or an object that replaces a worker. */
-export type WorkerLike = Pick<Worker, 'onmessage' | 'onerror' | 'terminate'> & {
-  postMessage(message: unknown, transfer?: Transferable[]): void;
-};
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
+import { watch } from './crashDetection.ts';
 export type RequestError = { verb: Verb; message: string } & Pick<ErrorMessage, 'code' | 'values'>;
 export type Client = ReturnType<typeof createAsk>;
 

@@ -131,7 +131,7 @@ export function createOpening({
     if (about?.reads !== 'sound') return files.report({ code: 'noListener', values: [] });
     setPanel(null);
     try {
-      const { decodeSound, RATE } = await import('../features/sound/decodeSound.ts');
+      const { decodeSound, RATE } = await import('./decodeSound.ts');
       const samples = await decodeSound(file);
       requests.send({ verb: 'sound', name: about.name, samples, rate: RATE });
     } catch {

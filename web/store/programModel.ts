@@ -1,7 +1,7 @@
 // The model that a program passes to the page: weights, queries and keys, or files of a checkpoint.
 
+import type { ProgramInput } from '../model/protocol/programInput.ts';
 import { PROGRAM_MODEL } from '../model/state.ts';
-import type { ProgramInput } from '../worker/sources/programInput.ts';
 import type { Requests } from './requests.ts';
 
 export function createProgramModel(first: ProgramInput | null, requests: Requests) {

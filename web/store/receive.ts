@@ -19,7 +19,7 @@ import type { Tracing } from './tracing.ts';
 import type { Training } from './training.ts';
 import type { Waiting } from './waiting.ts';
 
-/** @param refuses see MountOptions */
+/** @param refuses see SessionOptions */
 export function createReceiver(
   {
     document,

@@ -2,10 +2,11 @@
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { ReceivedPart, UnnumberedRequest, Verb } from '../model/protocol/protocol.ts';
+import { type WorkerLike } from '../model/protocol/workerLike.ts';
 import { joinsWords, runOf } from '../model/runInput.ts';
 import type { State } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';
-import { createAsk, type RequestError, type WorkerLike } from './client.ts';
+import { createAsk, type RequestError } from './client.ts';
 import { readOnly } from './readOnly.ts';
 import type { Asked, Waiting } from './waiting.ts';
 

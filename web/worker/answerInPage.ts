@@ -2,7 +2,7 @@
 // without a worker. The first request about anything else starts a worker.
 
 import type { AnswerMessage, CancelRequest, Request } from '../model/protocol/protocol.ts';
-import type { WorkerLike } from '../store/client.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
 export type Answer = ReturnType<typeof import('./withoutWorker.ts').createLocalAnswerer>;
 
 /** @param input the name of the source whose requests are answered on the page */

@@ -4,8 +4,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { weightText } from '../../model/numbers.ts';
 import type { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../model/protocol/atlasProtocol.ts';
-import { attendsToFirst, findsNothing, measuredText, ownRole, rowsWithNothing } from '../../model/roles.ts';
+import { attendsToFirst, findsNothing, rowsWithNothing } from '../../model/roles.ts';
 import { useSession } from '../../store/context.ts';
+import { measuredText, ownRole } from '../../store/shownRoles.ts';
 import { barsOf } from './distanceBins.ts';
 import { HeadCost } from './headCost.tsx';
 import { percentText } from './numbers.ts';

@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo } from 'preact/hooks';
 import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
-import { ownRole } from '../../model/roles.ts';
 import { useSession } from '../../store/context.ts';
+import { ownRole } from '../../store/shownRoles.ts';
 import { shownAxes } from './axes.ts';
 import { rolesOn, shownMap } from './shownMap.ts';
 import { useAtlasTexts } from './texts.ts';

@@ -2,12 +2,11 @@
 
 import { textWidth } from '../../drawing/textWidth.ts';
 import { type Circuit, fewLines, type ShownLine } from '../../model/circuit/shownLines.ts';
-import { roleName } from '../../model/roles.ts';
+import { Thumbnail } from '../../parts/thumbnail.tsx';
 import { useSession } from '../../store/context.ts';
+import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { Thumbnail } from '../heads/thumbnail.tsx';
-import { shownRole } from '../story/shownRoles.ts';
 import { type Box, type CircuitLayout, type DrawnLine, layoutOf } from './circuitLayout.ts';
 import { pointsText, textsIn, toggleCut } from './circuitState.ts';
 

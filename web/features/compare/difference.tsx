@@ -13,12 +13,12 @@ import {
 import type { ViewProps } from '../../drawing/types.ts';
 import { signed } from '../../model/numbers.ts';
 import { isOpen } from '../../model/training/settings.ts';
+import { TitleArea } from '../../parts/headTitle.tsx';
+import { paintRamp, Ramp } from '../../parts/ramp.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { TitleArea } from '../heatmap/headTitle.tsx';
-import { paintRamp, Ramp } from '../heatmap/ramp.tsx';
 import { Matrix } from './alignedHeatmap.tsx';
 import { planOf } from './alignedLayout.ts';
 import { type CellPair, useTexts } from './twoRuns.ts';

@@ -2,9 +2,9 @@
 // write the files are loaded when one is chosen.
 
 import { isOpen } from '../../model/training/settings.ts';
+import { canShow } from '../../model/viewRules.ts';
 import type { Session } from '../../store/session.ts';
 import type { Item } from '../../ui/menu.tsx';
-import { canShow } from '../viewRules.ts';
 import { isRunnable } from './modelProgram.ts';
 
 /** Scales of a saved PNG besides the default of 2. */

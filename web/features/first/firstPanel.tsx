@@ -2,12 +2,13 @@
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { weightsOf } from '../../model/derivation.ts';
+import { PICTURE, stepAfter } from '../../model/firstVisit.ts';
 import { weightText } from '../../model/numbers.ts';
 import { attendsToFirst, rowsWithNothing } from '../../model/roles.ts';
 import type { Run } from '../../model/types.ts';
+import { goToFirst } from '../../parts/goToFirst.ts';
 import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { goToFirst, PICTURE, stepAfter } from './firstSteps.ts';
 import { unfold } from './unfold.ts';
 
 export function FirstPanel() {

@@ -4,8 +4,8 @@ import { replacementOf, shownPart } from '../../model/modelEdits.ts';
 import { degrees, signed } from '../../model/numbers.ts';
 import type { Ablation } from '../../model/protocol/protocol.ts';
 import { shown } from '../../model/tokens.ts';
+import { AblationButton, pointsFrom } from '../../parts/ablation.tsx';
 import { useSession } from '../../store/context.ts';
-import { AblationButton, pointsFrom } from './ablation.tsx';
 
 /** Maximum number of heads in the list. A larger model lists those with the largest fall. */
 const MAX_LISTED = 200;

@@ -1,8 +1,8 @@
 // A description in the place of the next token, for attention heads without a language model.
 
 import { PROGRAM_MODEL } from '../../model/state.ts';
+import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { heads as inEnglish } from './attentionOnly.en.ts';
 import { heads as inChinese } from './attentionOnly.zh.ts';

@@ -4,9 +4,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { shownPart } from '../../model/modelEdits.ts';
 import type { RoleName } from '../../model/roles.ts';
 import { isOpen } from '../../model/training/settings.ts';
+import { beginAblation, isAblatable } from '../../parts/ablation.tsx';
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { beginAblation, isAblatable } from './ablation.tsx';
 
 /**
  * Returns the heads of each layer in the order in which they are shown; null for the order by number. While a model

@@ -3,8 +3,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { fileName } from '../../drawing/export/csv.ts';
 import { weightsOf } from '../../model/derivation.ts';
-import { roleName } from '../../model/roles.ts';
 import { useSession } from '../../store/context.ts';
+import { roleName } from '../../store/shownRoles.ts';
 import { download } from '../../ui/download.ts';
 import { table as inEnglish } from './headTable.en.ts';
 import { table as inChinese } from './headTable.zh.ts';

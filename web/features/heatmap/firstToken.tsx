@@ -2,10 +2,10 @@
 
 import type { Picture } from '../../drawing/types.ts';
 import { shownPart } from '../../model/modelEdits.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { px } from '../../ui/px.ts';
-import { WriteOn } from '../prompt/continueText.tsx';
 
 /** Height that the advice needs, with its distance from the row. */
 const [HEIGHT, GAP] = [110, 28];

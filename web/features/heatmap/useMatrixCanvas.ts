@@ -6,11 +6,11 @@ import { paintCells, paintPooled, sized } from '../../drawing/paintWeights.ts';
 import type { Picture } from '../../drawing/types.ts';
 import { eachRun } from '../../model/hiddenCells.ts';
 import { effective, placeOfLayer } from '../../model/modelEdits.ts';
+import { useColours } from '../../parts/useColours.ts';
 import { useSession } from '../../store/context.ts';
 import { MIN_WHOLE_CELL } from '../../ui/layout.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
-import { useColours } from './useColours.ts';
 
 const FADE_MS = 200;
 /** Pictures of more tokens do not fade, because painting a frame would take too long. */

@@ -3,11 +3,11 @@
 
 import type { Run } from '../../drawing/types.ts';
 import { isOff } from '../../model/modelEdits.ts';
+import { HeadTitle } from '../../parts/headTitle.tsx';
 import { useSession } from '../../store/context.ts';
 import { gridOf, patchesOf } from '../../ui/layout.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { HeadTitle } from '../heatmap/headTitle.tsx';
 import { keyWithMaxWeight, Pane, type PatchGrid } from './pane.tsx';
 import { patches as inEnglish } from './patches.en.ts';
 import { patches as inChinese } from './patches.zh.ts';

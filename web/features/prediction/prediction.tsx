@@ -6,12 +6,12 @@ import { isCompared } from '../../model/modelEdits.ts';
 import { PROGRAM_MODEL, type State } from '../../model/state.ts';
 import { endOf, shown } from '../../model/tokens.ts';
 import { isOpen } from '../../model/training/settings.ts';
+import { canShow, isEmpty } from '../../model/viewRules.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasPredictions } from '../../store/runParts.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Track } from '../../ui/track.tsx';
-import { WriteOn } from '../prompt/continueText.tsx';
-import { canShow, isEmpty } from '../viewRules.ts';
 
 const TraceOffer = later(() => import('../trace/offer.tsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.tsx'), 'AboutHeads');

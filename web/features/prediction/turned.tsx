@@ -3,9 +3,9 @@
 
 import { isCompared } from '../../model/modelEdits.ts';
 import { degrees } from '../../model/numbers.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
 import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { AblationButton } from '../heads/ablation.tsx';
 import { turned as en } from './turned.en.ts';
 import { turned as zh } from './turned.zh.ts';
 

@@ -6,11 +6,11 @@ import { messageSpans, roleAt } from '../../model/chatRoles.ts';
 import { shownWeights } from '../../model/meanOfHeads.ts';
 import { isOff, placeOfLayer } from '../../model/modelEdits.ts';
 import { excerptOf, type Piece, readsNumbers, restOf } from '../../model/tokens.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useColours } from '../../parts/useColours.ts';
 import { useSession } from '../../store/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useSize } from '../../ui/useSize.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { WriteOn } from './continueText.tsx';
 import { Guess } from './guess.tsx';
 import { Row, Strip } from './tokenRow.tsx';
 

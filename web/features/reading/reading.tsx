@@ -5,12 +5,12 @@ import { isAhead, readingOf } from '../../model/derivation.ts';
 import { plain, signed, sumText, weightText } from '../../model/numbers.ts';
 import { linesOf } from '../../model/score.ts';
 import { shown } from '../../model/tokens.ts';
+import { Title } from '../../parts/cellTitle.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { Bars } from '../../parts/numberBars.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { Title } from './cellTitle.tsx';
-import { Bars } from './numberBars.tsx';
 
 const RowReading = later(() => import('./rowReading.tsx'), 'RowReading');
 

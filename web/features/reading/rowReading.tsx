@@ -4,10 +4,10 @@ import { RAMP } from '../../drawing/colourRamp.ts';
 import type { Cell, Run } from '../../drawing/types.ts';
 import { shownWeights } from '../../model/meanOfHeads.ts';
 import { weightText } from '../../model/numbers.ts';
+import { Title } from '../../parts/cellTitle.tsx';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { Title } from './cellTitle.tsx';
 
 const JOINED: Record<string, string> = {
   en: 'Words: weights of the tokens of a key are added, those of a query averaged.',

@@ -4,17 +4,17 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { readingOf } from '../../model/derivation.ts';
 import { plain, weightText } from '../../model/numbers.ts';
+import { STEPS } from '../../model/storySteps.ts';
 import { numberKey } from '../../model/trial.ts';
+import { Bars } from '../../parts/numberBars.tsx';
 import { useSession, useTexts } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { Bars } from '../reading/numberBars.tsx';
 import { ShortScore, Strip } from '../reading/reading.tsx';
 import { strongestPair } from './observations.ts';
 import { PairArea } from './pairArea.tsx';
 import { saidIn } from './predictions.ts';
-import { STEPS } from './steps.ts';
 import { TEXTS } from './texts.ts';
 
 export { default as styles } from './inside.css';

@@ -3,12 +3,12 @@
 import { effective } from '../../model/modelEdits.ts';
 import type { HeadValues } from '../../model/protocol/protocol.ts';
 import { type Cell, OPENING, type State } from '../../model/state.ts';
+import { type Log, STEPS } from '../../model/storySteps.ts';
 import { wordAt } from '../../model/tokens.ts';
 import { lineKey, readTrial, TRICK } from '../../model/trial.ts';
 import type { Run } from '../../model/types.ts';
 import { hasContributions, hasPredictions } from '../../store/runParts.ts';
 import { observeQuiz } from './questions.ts';
-import { type Log, STEPS } from './steps.ts';
 /** The answers of the model to the current state. */
 export type Answers = {
   run: Run;

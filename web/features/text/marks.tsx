@@ -1,8 +1,8 @@
 // The legend of the view Text. It shows the depth of the line for five probabilities.
 
 import { isOpen } from '../../model/training/settings.ts';
+import { Ramp } from '../../parts/ramp.tsx';
 import { useSession } from '../../store/context.ts';
-import { Ramp } from '../heatmap/ramp.tsx';
 import { otherName, textsIn } from './textState.ts';
 
 const SAMPLES: [name: string, probability: number][] = [

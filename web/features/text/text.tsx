@@ -4,11 +4,11 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ViewProps } from '../../drawing/types.ts';
 import { isOpen } from '../../model/training/settings.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/surprise.ts';
 import { px } from '../../ui/px.ts';
 import { Picture } from '../heatmap/heatmap.tsx';
-import { WriteOn } from '../prompt/continueText.tsx';
 import { EditText } from './editText.tsx';
 import { EXAMPLE, offersExample } from './example.ts';
 import { MeanLine } from './meanLine.tsx';

@@ -6,9 +6,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { shownPart } from '../../model/modelEdits.ts';
 import { plain } from '../../model/numbers.ts';
 import { fieldsOf, MAX_SENTENCES, sentencesOf } from '../../model/sentences.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
 import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { AblationButton } from '../heads/ablation.tsx';
 import { textImage as en } from './textImage.en.ts';
 import { textImage as zh } from './textImage.zh.ts';
 

@@ -3,11 +3,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { differenceAt, SIGNED, signedPlace } from '../../drawing/tokenPairs.ts';
 import { isOpen } from '../../model/training/settings.ts';
+import { paintRamp, Ramp } from '../../parts/ramp.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { paintRamp, Ramp } from '../heatmap/ramp.tsx';
 import { textsIn } from './traceState.ts';
 
 const MARKS = [-100, -25, 0, 25, 100];

@@ -5,12 +5,12 @@ import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patc
 import { plain, signed } from '../../model/numbers.ts';
 import { keyOf, ROWS, type Trace } from '../../model/trace/places.ts';
 import { isOpen } from '../../model/training/settings.ts';
+import { canShow } from '../../model/viewRules.ts';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
 import { Reading } from '../reading/reading.tsx';
-import { canShow } from '../viewRules.ts';
 import { cellAt, headsOf, movesOf, NOISE, shareText, stretchesOf } from './shares.ts';
 import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } from './traceState.ts';
 export type Cell = NonNullable<ReturnType<typeof cellAt>>;

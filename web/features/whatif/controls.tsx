@@ -13,10 +13,10 @@ import {
   toTemperature,
   withPlace,
 } from '../../model/modelEdits.ts';
+import { matrixOf } from '../../model/viewRules.ts';
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Slider } from '../../ui/slider.tsx';
-import { matrixOf } from '../viewRules.ts';
 import { Scopes } from './scopes.tsx';
 
 const WINDOWS = ['0', '1', '3', '7'];

@@ -3,9 +3,9 @@
 import type { ComponentChildren } from 'preact';
 import { isChanged, runOf, UNCHANGED } from '../../model/runInput.ts';
 import { placesIn } from '../../model/trace/places.ts';
+import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Opens, Unfolds } from '../../ui/popover.tsx';
 import { HeadScale, MaskMenu, PatchMenu, Replacement, Temperature, Threshold } from './controls.tsx';
 import { Share } from './share.tsx';

@@ -2,7 +2,6 @@
 // with parts, { id, verb, part, …fields }, and ends the answer with { id, verb, done } or { id, verb, error }.
 // A new verb adds its fields to Requests, and each new part its fields to Parts.
 
-import type { ProgramInput } from '../../worker/sources/programInput.ts';
 import type { Step } from '../score.ts';
 import type { Run, State } from '../state.ts';
 import type { Piece } from '../tokens.ts';
@@ -11,6 +10,7 @@ import type { Settings } from '../types.ts';
 import type { AtlasParts, AtlasRequests } from './atlasProtocol.ts';
 import type { CircuitPart, CircuitRequests } from './circuitProtocol.ts';
 import type { HubAnswer, WeightsForm } from './hubProtocol.ts';
+import type { ProgramInput } from './programInput.ts';
 import type { About, AttentionPart, Summary } from './sourceProtocol.ts';
 import type { SurpriseParts, SurpriseRequests } from './surpriseProtocol.ts';
 import type { TraceCells, TraceControl, TraceRuns, TraceTasks } from './traceProtocol.ts';

@@ -167,7 +167,7 @@ async function readSafetensorsFile(source: UserFile, start: Uint8Array, found: F
 /** Reads the table of one head, as the page saves it: a row for each query and a column for each key, with their texts. */
 async function readCsv({ path, file }: UserFile, found: Found) {
   if (file.size > MAX_TEXT) throw new Problem('tooLarge', baseOf(path), file.size);
-  const { rowsOf } = await import('../../features/atlas/readTable.ts');
+  const { rowsOf } = await import('../../model/corpus/readTable.ts');
   const [[corner, ...keys] = [''], ...rows] = rowsOf((await file.text()).replaceAll('\r\n', '\n'), ',').rows;
   const data = rows.flatMap(([, ...weights]) => weights.map((text) => (text === '' ? Number.NaN : Number(text))));
   const isMatrix = corner === '' && rows.length > 0 && data.length === rows.length * keys.length;

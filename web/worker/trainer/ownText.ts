@@ -3,9 +3,8 @@
 import { argumentError } from '../../../src/js/check/errors.ts';
 import { LESSONS } from '../../model/training/lessons.ts';
 import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '../../model/training/settings.ts';
-
-import type { BaseModel, Random, Sequence, TaskKind } from '../../model/types.ts';
-import type { Hl, SourceTokenizer, TransformerSource } from '../sources/types.ts';
+import type { BaseModel, Random, Sequence, SourceTokenizer, TaskKind } from '../../model/types.ts';
+import type { Hl, TransformerSource } from '../sources/types.ts';
 
 /** Tokens of a window, as in the demo model's own training. */
 const WINDOW = 128;

@@ -1,9 +1,9 @@
 // Numbers as bars above and below a line in the middle. Weights, which are never negative, are bars above a line at the
 // bottom.
 
-import { RAMP } from '../../drawing/colourRamp.ts';
-import { useSession } from '../../store/context.ts';
-import type { Theme } from '../../ui/palette.ts';
+import { RAMP } from '../drawing/colourRamp.ts';
+import { useSession } from '../store/context.ts';
+import type { Theme } from '../ui/palette.ts';
 import { barsOf, HEIGHT, WIDTH } from './bars.ts';
 
 /** Minimum weight of a bar. */

@@ -1,11 +1,11 @@
 // Labels of the rows and columns of a matrix, and the marks of the cell that is read.
 
-import type { Grid, Picture } from '../../drawing/types.ts';
-import { isAhead } from '../../model/derivation.ts';
-import { cellText } from '../../model/numbers.ts';
-import { useSession } from '../../store/context.ts';
-import { MIN_FIGURE_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
-import { px } from '../../ui/px.ts';
+import type { Grid, Picture } from '../drawing/types.ts';
+import { isAhead } from '../model/derivation.ts';
+import { cellText } from '../model/numbers.ts';
+import { useSession } from '../store/context.ts';
+import { MIN_FIGURE_CELL, MIN_LABEL_CELL } from '../ui/layout.ts';
+import { px } from '../ui/px.ts';
 import { useColours } from './useColours.ts';
 
 /** Pixels from the left edge of a column to its label along the diagonal. usePicture reserves room for this label. */

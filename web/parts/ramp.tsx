@@ -1,17 +1,18 @@
 // The colour ramp with its marks, the menu of colours, and the meaning of the symbols in the picture.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { marksOf, RAMP, SCALES, weightAt } from '../../drawing/colourRamp.ts';
-import { sized } from '../../drawing/paintWeights.ts';
-import type { Run } from '../../drawing/types.ts';
-import { weightsOf } from '../../model/derivation.ts';
-import { canMean, MEANS } from '../../model/meanOfHeads.ts';
-import { useSession } from '../../store/context.ts';
-import type { Session } from '../../store/session.ts';
-import type { Item } from '../../ui/menu.tsx';
-import type { Theme } from '../../ui/palette.ts';
-import { px } from '../../ui/px.ts';
-import { useSize } from '../../ui/useSize.ts';
+import { marksOf, RAMP, weightAt } from '../drawing/colourRamp.ts';
+import { sized } from '../drawing/paintWeights.ts';
+import type { Run } from '../drawing/types.ts';
+import { weightsOf } from '../model/derivation.ts';
+import { canMean, MEANS } from '../model/meanOfHeads.ts';
+import { SCALES } from '../model/state.ts';
+import { useSession } from '../store/context.ts';
+import type { Session } from '../store/session.ts';
+import type { Item } from '../ui/menu.tsx';
+import type { Theme } from '../ui/palette.ts';
+import { px } from '../ui/px.ts';
+import { useSize } from '../ui/useSize.ts';
 import { maxWeightOf } from './useColours.ts';
 
 const isMasked = (run: Run | null) => {

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useSession } from '../store/context.ts';
-import { copyText } from './clipboard.ts';
+import { copyText } from '../ui/clipboard.ts';
 
 /**
  * Returns the message about the last copy, for two seconds after it, and a function that copies a text. The message is

@@ -1,10 +1,10 @@
 // The colours of weights on the scale that the legend's menu chooses, see colourRamp.ts.
 
-import { RAMP, stretched } from '../../drawing/colourRamp.ts';
-import type { Run } from '../../drawing/types.ts';
-import { weightsOf } from '../../model/derivation.ts';
-import { useSession } from '../../store/context.ts';
-import type { Theme } from '../../ui/palette.ts';
+import { RAMP, stretched } from '../drawing/colourRamp.ts';
+import type { Run } from '../drawing/types.ts';
+import { weightsOf } from '../model/derivation.ts';
+import { useSession } from '../store/context.ts';
+import type { Theme } from '../ui/palette.ts';
 
 /** The largest weight of each head. The array of weights of a run is the key of the map. */
 const cache: WeakMap<object, Record<string, number>> = new WeakMap();

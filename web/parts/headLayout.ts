@@ -1,6 +1,6 @@
 // The positions of the heads in the diagram of the model, in CSS pixels.
 
-import { rowsOf, TEXT_HEIGHTS } from '../../ui/layout.ts';
+import { rowsOf, TEXT_HEIGHTS } from '../ui/layout.ts';
 
 /** Width reserved for the residual stream. */
 export const STREAM_WIDTH = 22;

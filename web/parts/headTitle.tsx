@@ -3,23 +3,16 @@
 // picture has no room.
 
 import type { ComponentChildren } from 'preact';
-import type { Picture, Run } from '../../drawing/types.ts';
-import { effective, placeOfLayer, replacementOf, shownPart } from '../../model/modelEdits.ts';
-import { weightText } from '../../model/numbers.ts';
-import {
-  attendsToFirst,
-  findsNothing,
-  highestScores,
-  measuredText,
-  type RoleName,
-  roleName,
-  roleWeightText,
-} from '../../model/roles.ts';
-import { useSession } from '../../store/context.ts';
-import type { Strings } from '../../texts/languages.ts';
-import { px } from '../../ui/px.ts';
-import { canShow } from '../viewRules.ts';
-import { HeadSwitch } from '../whatif/headSwitch.tsx';
+import type { Picture, Run } from '../drawing/types.ts';
+import { effective, placeOfLayer, replacementOf, shownPart } from '../model/modelEdits.ts';
+import { weightText } from '../model/numbers.ts';
+import { attendsToFirst, findsNothing, highestScores, type RoleName } from '../model/roles.ts';
+import { canShow } from '../model/viewRules.ts';
+import { useSession } from '../store/context.ts';
+import { measuredText, roleName, roleWeightText } from '../store/shownRoles.ts';
+import type { Strings } from '../texts/languages.ts';
+import { px } from '../ui/px.ts';
+import { HeadSwitch } from './headSwitch.tsx';
 
 /** The geometry of a picture that its title needs. */
 export type Titled = Partial<Picture> & Pick<Picture, 'run' | 'above' | 'x' | 'y' | 'matrixWidth'>;

@@ -3,21 +3,21 @@
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { paintWeights } from '../../drawing/paintWeights.ts';
-import type { Run } from '../../drawing/types.ts';
-import { weightsOf } from '../../model/derivation.ts';
-import { isOff, placeOfLayer, shownPart } from '../../model/modelEdits.ts';
-import { degrees, signed } from '../../model/numbers.ts';
-import { findsNothing, roleName } from '../../model/roles.ts';
-import { useSession } from '../../store/context.ts';
-import type { Session } from '../../store/session.ts';
-import { PALETTE, type Theme } from '../../ui/palette.ts';
-import { px } from '../../ui/px.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { shownRole } from '../story/shownRoles.ts';
-import { costsOf } from '../story/steps.ts';
-import { isEmpty } from '../viewRules.ts';
+import { paintWeights } from '../drawing/paintWeights.ts';
+import type { Run } from '../drawing/types.ts';
+import { weightsOf } from '../model/derivation.ts';
+import { isOff, placeOfLayer, shownPart } from '../model/modelEdits.ts';
+import { degrees, signed } from '../model/numbers.ts';
+import { findsNothing } from '../model/roles.ts';
+import { costsOf } from '../model/storySteps.ts';
+import { isEmpty } from '../model/viewRules.ts';
+import { useSession } from '../store/context.ts';
+import type { Session } from '../store/session.ts';
+import { roleName, shownRole } from '../store/shownRoles.ts';
+import { PALETTE, type Theme } from '../ui/palette.ts';
+import { px } from '../ui/px.ts';
 import { pointsOf } from './ablation.tsx';
+import { useColours } from './useColours.ts';
 
 export function Thumbnail({
   layer,

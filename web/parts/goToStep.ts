@@ -1,8 +1,8 @@
 // Opens the story at one of its steps.
 
-import type { Session } from '../../store/session.ts';
-import { recall } from '../../store/storage.ts';
-import { BEFORE, beginning } from './steps.ts';
+import { BEFORE, beginning } from '../model/storySteps.ts';
+import type { Session } from '../store/session.ts';
+import { recall } from '../store/storage.ts';
 
 /** Goes to a step. This is one change that can be undone. */
 export function goTo(session: Session, step: number) {

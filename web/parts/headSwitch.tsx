@@ -1,8 +1,8 @@
 // The switch of a head, in the title of its picture and in the sentence of the first visit.
 
 import type { ButtonHTMLAttributes } from 'preact';
-import { effective, placeOfLayer, withPlace } from '../../model/modelEdits.ts';
-import { useSession } from '../../store/context.ts';
+import { effective, placeOfLayer, withPlace } from '../model/modelEdits.ts';
+import { useSession } from '../store/context.ts';
 
 /** @param props more: other attributes and listeners of the button */
 export function Switch({

@@ -1,6 +1,6 @@
 // The button that lets the model continue the text until it is stopped.
 
-import { useSession } from '../../store/context.ts';
+import { useSession } from '../store/context.ts';
 
 export function WriteOn() {
   const session = useSession();

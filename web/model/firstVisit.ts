@@ -1,10 +1,9 @@
 // The steps of the first visit, as changes of the state: 0 the sentence, 1 the sentence with the head off, 2 the
 // picture, 3 all heads. After the last step `first` is null.
 
-import { initialState, type State } from '../../model/state.ts';
-import type { Session } from '../../store/session.ts';
+import { initialState, type State } from './state.ts';
 
-const OFF = 1;
+export const OFF = 1;
 /** The first step that shows the picture. */
 export const PICTURE = 2;
 export const HEADS = 3;
@@ -23,28 +22,6 @@ export const isSentence = ({ first }: Pick<State, 'first'>) => first !== null &&
 
 /** Returns the step after a step; null after the last one. */
 export const stepAfter = (first: number) => (first < PICTURE ? PICTURE : first < HEADS ? first + 1 : null);
-
-/** The initial state of the page, from which the first visit can be replayed. It leaves out what the visitor has set up. */
-const PAGE: Partial<State> = Object.fromEntries(
-  Object.entries(initialState).filter(([name]) => !['colours', 'training', 'lesson', 'hide', 'versus'].includes(name)),
-);
-
-/** Goes to a step; null ends the first visit and shows the instrument. */
-export function goToFirst(session: Session, first: number | null) {
-  const before = session.state.peek().first;
-  const isOver = before === null;
-  session.markFirstMoved();
-  session.setHover(null);
-  session.setArriving(first === null);
-  session.update(first === null ? { first } : { ...(isOver && PAGE), ...beginningOf(first) });
-  if (first === null) session.setClosing(before === HEADS ? 'why' : 'skip');
-}
-
-/** Switches on or off the head that copies the word of the sentence. */
-export function switchHead(session: Session, on: boolean) {
-  session.markFirstTried();
-  session.update(beginningOf(on ? 0 : OFF));
-}
 
 /**
  * Returns the address with which the page begins. The first visit begins if the address has no state and the browser

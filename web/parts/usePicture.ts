@@ -1,14 +1,14 @@
 // The contents and the geometry of the picture of the shown head.
 
 import { useMemo } from 'preact/hooks';
-import { BOLD_WIDTH, maxTextWidth, textWidth } from '../../drawing/textWidth.ts';
-import type { Picture, Run } from '../../drawing/types.ts';
-import { looksAhead } from '../../model/derivation.ts';
-import { shownWeights } from '../../model/meanOfHeads.ts';
-import { rowsWithNothing } from '../../model/roles.ts';
-import { useSession } from '../../store/context.ts';
-import { footOf, MIN_LABEL_CELL, pictureOf, topOf } from '../../ui/layout.ts';
-import { shownRole } from '../story/shownRoles.ts';
+import { BOLD_WIDTH, maxTextWidth, textWidth } from '../drawing/textWidth.ts';
+import type { Picture, Run } from '../drawing/types.ts';
+import { looksAhead } from '../model/derivation.ts';
+import { shownWeights } from '../model/meanOfHeads.ts';
+import { rowsWithNothing } from '../model/roles.ts';
+import { useSession } from '../store/context.ts';
+import { shownRole } from '../store/shownRoles.ts';
+import { footOf, MIN_LABEL_CELL, pictureOf, topOf } from '../ui/layout.ts';
 import { KEY_LABEL_INSET } from './matrixLabels.tsx';
 export type Room = Required<Parameters<typeof usePicture>[0]>;
 

@@ -1,9 +1,8 @@
 // The story has nine steps. A step sets the state of the page and has acts for the visitor. A log stores the
 // predictions and the observations of each step, see observations.ts.
 
-import { UNCHANGED } from '../../model/runInput.ts';
-import { change, initialState, OPENING, readAddress, type State, writeAddress } from '../../model/state.ts';
-import { beginningOf } from '../first/firstSteps.ts';
+import { UNCHANGED } from './runInput.ts';
+import { OPENING, type State } from './state.ts';
 
 /** Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed. */
 export type Log = Record<string, any> & { said?: Record<string, number>; held?: boolean };
@@ -87,9 +86,6 @@ export const partOf = (step: number) =>
 export const DOTS = ROUTE.filter((step) => !STEPS[step].quiz);
 /** Returns true if a step is shown before another one. */
 export const isBefore = (step: number, other: number) => ROUTE.indexOf(step) < ROUTE.indexOf(other);
-/** Returns the part after # of a link to the beginning of a step. */
-export const linkTo = (step: number) => writeLink(change(initialState, beginning(step)));
-
 /** The parts of the page that a phone shows in each question. */
 const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
 /** Returns the parts of the page that a phone shows in addition to the text. */
@@ -102,32 +98,6 @@ export const shownParts = (step: number, log: Log): string[] => {
 export function beginning(step: number): Partial<State> {
   const at = Math.min(Math.max(step, 0), STEPS.length - 1);
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
-}
-
-/**
- * Returns the state that links leave out: the state at the beginning of the step of the story or of the first visit,
- * otherwise the initial state of the page.
- */
-function defaultOf({ panel, step, first }: State): State {
-  if (panel === 'story') return change(initialState, beginning(step));
-  return first === null ? initialState : { ...initialState, ...beginningOf(first), first: null };
-}
-
-/** Returns the part of an address after #. */
-export const writeLink = (state: State) => writeAddress(state, { ...defaultOf(state), panel: 'reading', step: 0 });
-
-/** Reads a link. A link to the step that asks the visitor to find heads must not choose a head. */
-export function readLink(link: string): State {
-  const written = readAddress(link);
-  const base = defaultOf(written);
-  const state = readAddress(link, base);
-  const findsHeads = state.panel === 'story' && STEPS[state.step].name === 'many';
-  return {
-    ...state,
-    // The cell with which the step begins applies only to the text of the step.
-    ...(state.text !== base.text && { cell: written.cell }),
-    ...(findsHeads && { layer: base.layer, head: base.head }),
-  };
 }
 
 /**

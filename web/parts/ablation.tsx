@@ -1,9 +1,9 @@
 // The ablation of every head. Its result is the change of the next token's probability without the head, in percentage
 // points, or the angle by which the hidden states turn. Also the button that starts it.
 
-import type { Ablation, About, AttentionPart } from '../../model/protocol/protocol.ts';
-import { useSession } from '../../store/context.ts';
-import type { Session } from '../../store/session.ts';
+import type { Ablation, About, AttentionPart } from '../model/protocol/protocol.ts';
+import { useSession } from '../store/context.ts';
+import type { Session } from '../store/session.ts';
 
 /** Returns a change of probability in percentage points, without a negative zero. */
 export const pointsFrom = (probability: number, before: number) => Math.round(100 * (probability - before)) + 0;

@@ -1,11 +1,11 @@
 // The cell that is read, in one line, such as "me looks at Ish: 0.79".
 
-import type { Cell, Run } from '../../drawing/types.ts';
-import { isAhead } from '../../model/derivation.ts';
-import { shownWeights } from '../../model/meanOfHeads.ts';
-import { weightText } from '../../model/numbers.ts';
-import { positionIn } from '../../model/tokens.ts';
-import { useSession } from '../../store/context.ts';
+import type { Cell, Run } from '../drawing/types.ts';
+import { isAhead } from '../model/derivation.ts';
+import { shownWeights } from '../model/meanOfHeads.ts';
+import { weightText } from '../model/numbers.ts';
+import { positionIn } from '../model/tokens.ts';
+import { useSession } from '../store/context.ts';
 
 const namesOf = (pieces: { name: string }[]) => pieces.map(({ name }) => name);
 

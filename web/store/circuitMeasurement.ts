@@ -1,12 +1,12 @@
 // Sends the requests of a circuit, and collects what has been measured so far.
 
 import type { ReadonlySignal } from '@preact/signals';
-import { type Circuit, inOrder } from '../../model/circuit/shownLines.ts';
-import type { CircuitPart } from '../../model/protocol/circuitProtocol.ts';
-import { runOf } from '../../model/runInput.ts';
-import type { State } from '../../model/state.ts';
-import { isOpen } from '../../model/training/settings.ts';
-import type { Requests } from '../../store/requests.ts';
+import { type Circuit, inOrder } from '../model/circuit/shownLines.ts';
+import type { CircuitPart } from '../model/protocol/circuitProtocol.ts';
+import { runOf } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import type { Requests } from './requests.ts';
 
 /** Returns all values on which a circuit depends, except the edges that are cut, as a text that can be compared. */
 const keyOf = ({ model, pinned, trace, circuit, ...state }: State) =>

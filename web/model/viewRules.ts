@@ -1,9 +1,9 @@
 // Rules of the views that need no component, such as which view can show a run.
 
-import type { State } from '../model/state.ts';
-import { isOpen } from '../model/training/settings.ts';
-import type { Run } from '../model/types.ts';
-import { writtenFrom } from '../model/written.ts';
+import type { State } from './state.ts';
+import { isOpen } from './training/settings.ts';
+import type { Run } from './types.ts';
+import { writtenFrom } from './written.ts';
 
 /** Maximum number of cells that can be shown as lines. More lines cannot be distinguished. */
 const MAX_LINES = 90_000;
