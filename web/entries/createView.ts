@@ -3,7 +3,8 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.ts';
 import type { WorkerLike } from '../model/protocol/workerLike.ts';
-import { PROGRAM_MODEL, readAddress, type State } from '../model/state.ts';
+import { PROGRAM_MODEL, type State } from '../model/state.ts';
+import { readAddress } from '../store/address.ts';
 import { routed } from '../worker/answerInPage.ts';
 import style from './embedded.css';
 import { embedded, type Shape } from './embedded.tsx';

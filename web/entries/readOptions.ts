@@ -2,8 +2,6 @@
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.ts';
 import { argumentError } from '../../src/js/check/errors.ts';
-import { type ProgramInput } from '../model/protocol/programInput.ts';
-import { MAX_TEXT, type State } from '../model/state.ts';
 import {
   isByPart,
   lengthsOf,
@@ -13,7 +11,9 @@ import {
   readQkv,
   readTexts,
   readWeights,
-} from '../worker/sources/programInput.ts';
+} from '../model/programInput.ts';
+import { type ProgramInput } from '../model/protocol/programInput.ts';
+import { MAX_TEXT, type State } from '../model/state.ts';
 
 import type { Part, ViewOptions, ViewState } from './mountOptions.ts';
 export type Counts = { layers: number; heads: number };

@@ -1,8 +1,18 @@
 // The part of an address after #: the state, without what the step of the story or of the first visit sets.
 
+import { readFields, writeFields } from '../model/fields.ts';
 import { beginningOf } from '../model/firstVisit.ts';
-import { change, initialState, readAddress, type State, writeAddress } from '../model/state.ts';
+import { change, initialState, type State, withinTraining } from '../model/state.ts';
 import { beginning, STEPS } from '../model/storySteps.ts';
+
+/** Writes the fields that differ from `base`, for an address after #. */
+export const writeAddress = (state: State, base: State = initialState) => writeFields(state, base);
+
+/** Reads the valid fields of an address. */
+export function readAddress(address: string, base: State = initialState): State {
+  const state = readFields(address, base);
+  return withinTraining(state.panel === 'train' ? { ...state, model: 'trained' } : state);
+}
 
 /**
  * Returns the state that links leave out: the state at the beginning of the step of the story or of the first visit,

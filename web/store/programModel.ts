@@ -21,7 +21,7 @@ export function createProgramModel(first: ProgramInput | null, requests: Request
     /** Exchanges rows and columns of attention weights. */
     async transpose() {
       const [{ readWeights }, { swapped }] = await Promise.all([
-        import('../worker/sources/programInput.ts'),
+        import('../model/programInput.ts'),
         import('../model/rowSums.ts'),
       ]);
       if (input?.kind !== 'weights') return;

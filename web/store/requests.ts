@@ -1,6 +1,7 @@
 // Requests to the worker. Knows the fields of the state that each request depends on, and which answers are awaited.
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { ALL_FIELDS } from '../model/fields.ts';
 import type { ReceivedPart, UnnumberedRequest, Verb } from '../model/protocol/protocol.ts';
 import { type WorkerLike } from '../model/protocol/workerLike.ts';
 import { joinsWords, runOf } from '../model/runInput.ts';
@@ -10,32 +11,12 @@ import { createAsk, type RequestError } from './client.ts';
 import { readOnly } from './readOnly.ts';
 import type { Asked, Waiting } from './waiting.ts';
 
-/** Fields of the state that the answer to `show` does not depend on. */
-const NOT_ASKED = new Set([
-  'cell',
-  'view',
-  'versus',
-  'colours',
-  'mean',
-  'panel',
-  'step',
-  'hide',
-  'axes',
-  'scope',
-  'first',
-  'trace',
-  'circuit',
-  'written',
-  'sum',
-  'units',
-]);
-
 /** Returns a text that identifies everything that the answer to `show` depends on. */
 export const keyOfShow = (state: State) =>
   JSON.stringify([
     state.view === 'compare',
     joinsWords(state),
-    Object.entries(state).filter(([name]) => !NOT_ASKED.has(name)),
+    Object.entries(state).filter(([name]) => ALL_FIELDS.get(name)?.rerun !== false),
   ]);
 
 /** Returns a text that identifies everything that the prediction depends on. */

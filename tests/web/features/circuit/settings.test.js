@@ -5,7 +5,8 @@ import test from 'node:test';
 import { edgeGraph } from 'headlight-attention/analysis';
 import { lineName } from '../../../../web/model/circuit/lineNames.ts';
 import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../../../../web/model/circuit/settings.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/model/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { kindOf } from '../../../../web/store/browserHistory.ts';
 
 test('settings are written into the address and read back', () => {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { marksOf, RAMP, stretched } from '../../../../web/drawing/colourRamp.ts';
-import { change, initialState, readAddress, SCALES, writeAddress } from '../../../../web/model/state.ts';
+import { change, initialState, SCALES } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 const { light } = RAMP;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { matching, RECOMMENDED } from '../../../../web/features/hub/recommended.ts';
 import { choiceOf, fitOf, isLarge, MAX_DOWNLOAD, neededBy } from '../../../../web/model/hubMemory.ts';
-import { readAddress, writeAddress } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { addressOf } from '../../../../web/worker/sources/hubModels.ts';
 
 const GB = 2 ** 30;

@@ -4,7 +4,8 @@ import { cellsUnder, line, paintAt, withCells } from '../../../../web/features/m
 import { editsOf } from '../../../../web/model/forwardEdits.ts';
 import { isPainted, visible } from '../../../../web/model/hiddenCells.ts';
 import { otherCase } from '../../../../web/model/modelEdits.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/model/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 const cells = (...list) => list.map(([t, s]) => ({ t, s }));
 

@@ -6,7 +6,7 @@ import { uniformSource } from '../../../../src/js/ops/random.ts';
 import { formedAt, framesOf, namedLines, parted, valueAt, watched } from '../../../../web/features/train/chartLines.ts';
 import { texts as inEnglish } from '../../../../web/features/train/train.en.ts';
 import { texts as inChinese } from '../../../../web/features/train/train.zh.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/model/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
 import { extended, nearest, noCurves } from '../../../../web/model/training/curves.ts';
 import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/model/training/lessons.ts';
 import {
@@ -18,6 +18,7 @@ import {
   usualTraining,
   writeTraining,
 } from '../../../../web/model/training/settings.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.ts';
 
 await loadLanguage('zh');

@@ -14,7 +14,8 @@ import {
   toTemperature,
   withPlace,
 } from '../../../../web/model/modelEdits.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/model/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });

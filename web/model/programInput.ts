@@ -1,9 +1,9 @@
 // Reads, checks and converts the input of a program that embeds the page. The input is a model, or attention weights,
 // or queries, keys and values. Arrays may have any form that the module accepts.
 
-import { argumentError, HeadlightError, shapeError } from '../../../src/js/check/errors.ts';
-import { readTensorLike } from '../../../src/js/check/tensorlike.ts';
-import type { HubOptions } from '../../../src/js/hub/options.ts';
+import { argumentError, HeadlightError, shapeError } from '../../src/js/check/errors.ts';
+import { readTensorLike } from '../../src/js/check/tensorlike.ts';
+import type { HubOptions } from '../../src/js/hub/options.ts';
 
 import type {
   FolderInput,
@@ -17,7 +17,7 @@ import type {
   QkvInput,
   Texts,
   WeightsInput,
-} from '../../model/protocol/programInput.ts';
+} from './protocol/programInput.ts';
 
 /** Maximum weight: 1, and a tolerance for the rounding of half precision. */
 const MAX_WEIGHT = 1.02;
