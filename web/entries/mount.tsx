@@ -18,10 +18,7 @@ export type MountOptions = {
   language?: 'en' | 'zh';
   /** default: the theme of the browser */
   theme?: 'light' | 'dark';
-  /**
-   * called after every change. substituted: true if the chosen model could not be shown, 'later' if it must be
-   * downloaded first
-   */
+  /** after every change. substituted: the chosen model could not be shown, or 'later': it must be downloaded first */
   onState?: (state: State, substituted: boolean | 'later') => void;
   onLanguage?: (language: string, title: string) => void;
   /** called with a choice that may be stored */
@@ -48,7 +45,7 @@ const sheetOf = (text: string) => {
 const colours = `:host([data-theme='light']) { ${customProperties('light')} color-scheme: light }
 :host([data-theme='dark']) { ${customProperties('dark')} color-scheme: dark }`;
 
-/** @param styles additional style sheets, which come last */
+/** `styles`: additional style sheets, which come last. */
 export function mount(
   element: HTMLElement,
   options: MountOptions,
