@@ -1,7 +1,10 @@
 // The messages about the atlas, a scan of all heads over many texts.
 
+import type { HeadRole } from '../../src/js/analysis/roles/roleRules.ts';
+import type { State } from './state.ts';
+
 /** The role of a head: see src/js/analysis/roles/headRoles.ts. */
-export type AtlasRole = import('../../src/js/analysis/roles/roleRules.ts').HeadRole;
+export type AtlasRole = HeadRole;
 /** A measure of each rule and head. */
 export type ByRole = Partial<Record<AtlasRole, ArrayLike<number>>>;
 
@@ -32,7 +35,6 @@ export interface AtlasMap {
   /** The number of passages of the corpus, and how many of them have been read. */
   passages: number;
   done: number;
-  /** Tokens of the passages that have been read. */
   tokens: number;
   /** The indices of passages that are too short to be measured, and the number of truncated passages. */
   skipped: number[];
@@ -51,7 +53,6 @@ export interface AtlasMap {
   state: 'running' | 'paused' | 'stopped' | 'finished';
   /** Milliseconds that the scan took so far. */
   time: number;
-  /** Where the map came from. */
   source: 'scan' | 'stored' | 'sentence' | 'folder';
 }
 
@@ -112,7 +113,7 @@ export interface AtlasRequests {
 }
 
 /** The part of a state that identifies the model. */
-export type AtlasState = Pick<import('./state.ts').State, 'model'> & Partial<import('./state.ts').State>;
+export type AtlasState = Pick<State, 'model'> & Partial<State>;
 
 export interface AtlasParts {
   atlasMap: { map: AtlasMap };

@@ -19,7 +19,6 @@ import type { Tracing } from './tracing.ts';
 import type { Training } from './training.ts';
 import type { Waiting } from './waiting.ts';
 
-/** @param refuses see MountOptions */
 export function createReceiver(
   {
     document,
@@ -102,7 +101,6 @@ export function createReceiver(
     receive(part: ReceivedPart) {
       if (answers.isAbout(part.of)) handle(part);
     },
-    /** Shows an answer from a file until the worker's first answer arrives. A failure of the worker stays visible. */
     showStored(file: string) {
       if (answers.fields.run.peek() || keyOfShow(state.peek()) !== keyOfShow(initialState)) return;
       const parts = unfoldAnswer(file) as ReceivedPart[];

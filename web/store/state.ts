@@ -31,16 +31,15 @@ import { joinsWords, RUN, type Run, runOf, TRAINED, UNCHANGED } from './runInput
 export type Cell = { t: number; s: number };
 export type { Run } from './runInput.ts';
 /**
- * entry: the entry of a batch, or the sentence that is compared with a picture. token: the label whose probability is
- * shown, null for the likeliest. view: the kind of the large picture. versus: how the view `compare` shows two runs.
- * colours: the colour scale. mean: the heads whose mean is shown. panel: the content of the reading column. axes: the
- * two measures of the map of all heads, across and up. step: the step of the story. hide: the smallest value that the
- * view `flow` draws. scope: the places that the what-if line changes. training: the settings of the model `trained`.
- * lesson: the text that the model `trained` learns, if the task is the visitor's own text. written: index of the first
- * character that the model has written. sum: the rows or columns that are added, '' for none: see features/sums. units:
- * the units of the picture's rows and columns. first: the step of the first visit, null once it is over. circuit: null
- * if the view `flow` shows contributions. trial: changes inside a head that a step of the story tries, see trial.ts;
- * the address does not contain them.
+ * entry: of a batch, or the sentence compared with a picture. token: the label whose probability is shown, null for the
+ * likeliest. view: the kind of the large picture. versus: how `compare` shows two runs. colours: the colour scale.
+ * mean: the heads whose mean is shown. panel: what the reading column shows. axes: of the map of all heads, across and
+ * up. step: of the story. hide: the smallest value that `flow` draws. scope: what the what-if line changes. training:
+ * settings of the model `trained`. lesson: the text that it learns in the visitor's own task. written: index of the
+ * first character that the model has written. sum: the rows or columns that are added, '' for none: see features/sums.
+ * units: of the picture's rows and columns. first: step of the first visit, null once it is over. circuit: null if
+ * `flow` shows contributions. trial: changes inside a head that a step of the story tries, see trial.ts; not in the
+ * address.
  */
 export type State = Run & {
   model: string;
@@ -73,7 +72,6 @@ export type State = Run & {
 
 /** The demo model gives the next word of this text 95%, or 2% if the head that is shown first is switched off. */
 export const OPENING = 'In port the first mate cried to his men. At sea the first';
-/** The model that a program has passed to the page. */
 export const PROGRAM_MODEL = 'given';
 export const SCOPES = ['all', 'layer', 'head'] as const;
 export const MAX_TEXT = 100_000;
@@ -129,10 +127,9 @@ const isCount = (x: unknown) => Number.isSafeInteger(x) && Number(x) >= 0;
 /** The name of a model of the Hub: owner/name@revision, with or without a file. */
 export const isOfHub = (model: string) => model.includes('@');
 const isWord = (x: unknown) => typeof x === 'string' && /^[\w-]{1,40}$/.test(x);
-/** true for a valid value, of any type */
+/** A check of a value from an address or a program. */
 export type Check = (value: any) => boolean;
 
-/** Makes a check of a record with a value for each place. */
 const byPlace =
   (each: Check): Check =>
   (map) =>
@@ -241,7 +238,7 @@ const readMap = (text: string, read: (value: string) => unknown) =>
       .map(([place, value]) => [place, read(value)]),
   );
 
-/** of a field in the address */
+/** The form of a field in the address. Each field has a type of its own. */
 export type Format = [write: (value: any) => string, read: (text: string) => unknown];
 const text: Format = [String, String];
 const count: Format = [String, Number];
@@ -308,7 +305,6 @@ function writeFields(state: Run | State, base: State = initialState) {
 
 const readRun = (address: string): Run => runOf(readAddress(address));
 
-/** Writes the fields that differ from `base`, for an address after #. */
 export const writeAddress = (state: State, base?: State) => writeFields(state, base);
 
 /** Reads the valid fields of an address. */

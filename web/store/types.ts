@@ -1,9 +1,10 @@
 // Types that store, worker and features share.
 
+import type { load } from '../../src/js/load/browser.ts';
 import type { SourceTokenizer } from '../worker/sources/types.ts';
 import type { About, Contributions, HeadValues, Label, Piece, Prediction, ShownRun, Summary } from './protocol.ts';
 
-export type Hl = Awaited<ReturnType<typeof import('../../src/js/load/browser.ts').load>>;
+export type Hl = Awaited<ReturnType<typeof load>>;
 
 export interface Tensor {
   data: Float32Array;
@@ -72,13 +73,11 @@ export interface Run extends ShownRun {
   about: About;
 }
 
-/** A run with the numbers of the shown head. */
 export type RunWithValues = Run & { values: HeadValues };
 
 /** A run with predictions, of which one is chosen. */
 export type RunWithPredictions = Run & { top: Prediction[]; chosen: Label };
 
-/** A run with the contributions to the logit of the chosen prediction. */
 export type RunWithContributions = RunWithPredictions & { added: Contributions };
 
 /** A model from the visitor's files or from a program. */

@@ -44,7 +44,6 @@ function createFirstVisit() {
     markFirstFallen() {
       firstFallen.value = true;
     },
-    /** True while the instrument appears after the first visit. */
     arriving: readOnly(arriving),
     setArriving(is: boolean) {
       arriving.value = is;
@@ -73,7 +72,6 @@ export function createUi() {
   let isNew = false;
 
   return {
-    /** Text for screen readers. */
     announcement: readOnly(announcement),
     announce(text: string) {
       announcement.value = text;
@@ -131,7 +129,6 @@ export function createUi() {
     markStoryMoved() {
       storyMoved.value = true;
     },
-    /** True if each step of a reading is written out. */
     inFull: readOnly(inFull),
     setInFull(is: boolean) {
       inFull.value = is;
