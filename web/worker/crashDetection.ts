@@ -11,10 +11,7 @@ export function hold(lock: string) {
   });
 }
 
-/**
- * Called on the page: asks the worker to hold a lock, and waits for the lock to become free.
- * @returns a function that must be called once the worker holds the lock
- */
+/** On the page: asks the worker for a lock and waits until it is free. Call the result once the worker holds it. */
 export function watch(worker: WorkerLike, onEnd: () => void): () => void {
   const { locks } = navigator;
   if (!locks || typeof Worker === 'undefined' || !(worker instanceof Worker)) return () => {};

@@ -64,7 +64,6 @@ export interface Towers {
   vectors: Map<string, Float64Array>;
 }
 
-/** The sound that a model reads: see sound/soundReader.js. */
 export interface SoundReader {
   /** Reads another sound; without samples, the sound that the page makes. */
   hear(samples?: Float32Array, rate?: number): Promise<void>;
@@ -112,7 +111,6 @@ export interface Numbers {
   shape: readonly number[];
 }
 
-/** Queries, keys and values of one layer, each (H,N,D). */
 export interface LayerHeads {
   q: Numbers;
   k: Numbers;
@@ -122,9 +120,7 @@ export interface LayerHeads {
 export interface HeadInputs {
   /** Tokens of the queries. */
   pieces: Piece[];
-  /** Tokens of the keys, if they differ. */
   keys?: Piece[];
-  /** True if tokens were cut off. */
   cut?: boolean;
   layers: LayerHeads[];
   /** Known roles of the heads. */
@@ -142,7 +138,6 @@ export interface Pixels {
   fine?: PictureData;
 }
 
-/** preprocessor_config.json */
 export interface Preprocessor {
   image_mean?: number[];
   image_std?: number[];
@@ -150,5 +145,4 @@ export interface Preprocessor {
 
 export type OnProgress = (read: number, total: number) => void;
 
-/** Reads a file from the folder of the script. */
 export type FetchFile = (name: string, onProgress: OnProgress, signal?: AbortSignal) => Promise<Uint8Array>;
