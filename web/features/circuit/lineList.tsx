@@ -8,10 +8,7 @@ import { nodeName, onKey, pointsText, textsIn, useCircuit } from './circuitState
 
 import type { ShownLine } from './shownLines.ts';
 
-/**
- * The keys that the list shares with the drawing. Enter and Space are missing, because they press the button of the
- * focused edge.
- */
+/** Keys shared with the drawing; without Enter and Space, which press the button of the focused edge. */
 const KEYS = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'x']);
 
 export function LineList({ lines }: { lines: ShownLine[] }) {

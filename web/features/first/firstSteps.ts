@@ -46,11 +46,6 @@ export function switchHead(session: Session, on: boolean) {
   session.update(beginningOf(on ? 0 : OFF));
 }
 
-/**
- * Returns the address with which the page begins. The first visit begins if the address has no state and the browser
- * has not stored that the visit is over.
- * @param address the part of the address after #
- * @param stored the value under STORED
- */
+/** Returns the address to begin with: the first visit if `address` (after #) and `stored` (under STORED) are empty. */
 export const firstAddress = (address: string, stored: string | undefined) =>
   address === '' && stored === undefined ? 'first=0' : address;

@@ -1,9 +1,11 @@
 // The table of the scores of all heads in the reading column. It is sorted by a column, and can be saved as a CSV file.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Roles, RoleWeights } from '../../store/protocol.ts';
 import { useSession } from '../../ui/context.ts';
 import { download } from '../../ui/download.ts';
 import { fileName } from '../export/csv.ts';
+import type { Run } from '../heatmap/types.ts';
 import { weightsOf } from '../reading/derivation.ts';
 import { table as inEnglish } from './headTable.en.ts';
 import { table as inChinese } from './headTable.zh.ts';
@@ -12,13 +14,9 @@ import { spreadOf } from './weightStatistics.ts';
 
 export { default as styles } from './headTable.css';
 
-import type { Roles, RoleWeights } from '../../store/protocol.ts';
-import type { Run } from '../heatmap/types.ts';
 export type Column = 'entropy' | 'distance' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first';
-/** head with its values */
 export type Row = { layer: number; head: number } & Partial<Record<Column, number>>;
 
-/** Returns the heads whose weights the page has received. */
 function rowsOf(run: Run): Row[] {
   const { T, S, about, scores } = run;
   const rows = [];

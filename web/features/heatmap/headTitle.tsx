@@ -21,7 +21,6 @@ import { HeadSwitch } from '../whatif/headSwitch.tsx';
 import { effective, placeOfLayer, replacementOf, shownPart } from '../whatif/modelEdits.ts';
 import type { Picture, Run } from './types.ts';
 
-/** The geometry of a picture that its title needs. */
 export type Titled = Partial<Picture> & Pick<Picture, 'run' | 'above' | 'x' | 'y' | 'matrixWidth'>;
 
 /** Returns the geometry of a picture as custom properties. */
@@ -100,11 +99,7 @@ function Name({
   );
 }
 
-/**
- * The sentence that says what the head does. If the head finds nothing in this text, the sentence opens the atlas,
- * which shows what the head does in other texts.
- * @param props scale: factor on the output of the head
- */
+/** Says what the head does; if it finds nothing in this text, opens the atlas. `scale`: factor on the head's output. */
 function Role({ run, scale }: { run: Run; scale: number }) {
   const session = useSession();
   const words = session.words.value;

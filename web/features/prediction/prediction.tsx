@@ -2,8 +2,10 @@
 // two.
 
 import type { TargetedKeyboardEvent } from 'preact';
+import type { Prediction as Guess } from '../../store/protocol.ts';
 import { hasPredictions } from '../../store/runParts.ts';
 import { PROGRAM_MODEL, type State } from '../../store/state.ts';
+import type { OpenedModel, Run, RunWithPredictions } from '../../store/types.ts';
 import { useSession } from '../../ui/context.ts';
 import { later } from '../../ui/lazy.tsx';
 import { Track } from '../../ui/track.tsx';
@@ -21,12 +23,7 @@ const Turned = later(() => import('./turned.tsx'), 'Turned');
 const FrameLetters = later(() => import('../sound/letters.tsx'), 'FrameLetters');
 const Recognised = later(() => import('../open/openPanel.tsx'), 'Recognised');
 
-import type { Prediction as Guess } from '../../store/protocol.ts';
-import type { OpenedModel, Run, RunWithPredictions } from '../../store/types.ts';
-/**
- * top: probabilities in the
- *   comparison
- */
+/** top: probabilities in the comparison */
 export type Other = { kind: 'pinned' | 'with' | 'before' | 'without'; top: number[] };
 
 export function Prediction({ short = false, writes = false }) {
@@ -212,10 +209,7 @@ function GuessRow({
   );
 }
 
-/**
- * Shows the name of the comparison. If there is no comparison and the query is not the last token, says that the
- * predictions are for the token after the last one.
- */
+/** Names the comparison; without one, says that predictions follow the last token if the query is another one. */
 function OtherNote({ other, head }: { other: Other | null; head: string }) {
   const session = useSession();
   const words = session.words.value;

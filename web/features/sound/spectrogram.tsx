@@ -2,22 +2,19 @@
 // bottom.
 
 import { useEffect, useRef } from 'preact/hooks';
+import type { Spectrogram as Levels, ShownSound } from '../../store/protocol.ts';
 import { useSession, useTexts } from '../../ui/context.ts';
 import { SPECTROGRAM } from '../../ui/layout.ts';
 import { PALETTE } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { sized } from '../heatmap/paintWeights.ts';
+import type { Picture } from '../heatmap/types.ts';
 import { sound as en } from './sound.en.ts';
 import { sound as zh } from './sound.zh.ts';
 
 export { default as styles } from './sound.css';
 
-import type { Spectrogram as Levels, ShownSound } from '../../store/protocol.ts';
-import type { Picture } from '../heatmap/types.ts';
-
-/**
- * Possible seconds between two labels; then the minimum distance of two labels and the width of a label, in pixels.
- */
+/** Possible seconds between labels; then minimum distance of two labels and width of a label, in pixels. */
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10];
 const [MIN_DISTANCE, LABEL] = [44, 30];
 

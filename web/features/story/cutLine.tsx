@@ -3,6 +3,7 @@
 
 import { useSession, useTexts } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
+import type { Layout } from '../heads/headLayout.ts';
 import { Switch } from '../whatif/headSwitch.tsx';
 import { saidIn } from './predictions.ts';
 import { TEXTS } from './texts.ts';
@@ -11,12 +12,7 @@ import { lineKey, type Place, TRICK } from './trial.ts';
 export type { Layout } from '../heads/headLayout.ts';
 export { default as styles } from './cutLine.css';
 
-import type { Layout } from '../heads/headLayout.ts';
-
-/**
- * In CSS pixels: half the size of the switch with its touch area, width of the text next to the switch, and distance of
- * a frame from its head.
- */
+/** In CSS pixels: half the switch with its touch area, width of the text beside it, distance of a frame from a head. */
 const [SWITCH, TEXT, FRAME] = [22, 150, 3];
 
 export function CutLine({ layout, order, width }: { layout: Layout; order: number[][] | null; width: number }) {

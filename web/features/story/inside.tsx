@@ -3,10 +3,12 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { hasValues } from '../../store/runParts.ts';
+import type { Session } from '../../store/session.ts';
 import { plain, weightText } from '../../texts/numbers.ts';
 import { useSession, useTexts } from '../../ui/context.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { useSize } from '../../ui/useSize.ts';
+import type { Cell, RunWithValues } from '../heatmap/types.ts';
 import { readingOf } from '../reading/derivation.ts';
 import { Bars } from '../reading/numberBars.tsx';
 import { ShortScore, Strip } from '../reading/reading.tsx';
@@ -19,13 +21,11 @@ import { numberKey } from './trial.ts';
 
 export { default as styles } from './inside.css';
 
-import type { Session } from '../../store/session.ts';
-import type { Cell, RunWithValues } from '../heatmap/types.ts';
 export type Pair = ReturnType<typeof strongestPair>;
 
 const STEP = STEPS.findIndex(({ inside }) => inside);
 
-/** @param props row: true if no other component shows the row of weights */
+/** `row`: true if no other component shows the row of weights. */
 export function Inside({ row = false }: { row?: boolean }) {
   const session = useSession();
   const texts = useTexts(TEXTS);
@@ -67,10 +67,7 @@ function hold(session: Session, held: boolean) {
   session.setStoryLog({ ...session.storyLog.peek(), held });
 }
 
-/**
- * Shows query, key and their products, with one pair of components marked. An animation, which runs once, moves query
- * and key onto their product.
- */
+/** Shows query, key and products with one pair marked; an animation, once, moves query and key onto their product. */
 function Products({ run, cell, index }: { run: RunWithValues; cell: Cell; index: number }) {
   const session = useSession();
   const words = session.words.value;

@@ -3,10 +3,7 @@
 import type { Session } from '../../store/session.ts';
 import { isRevealed } from './steps.ts';
 
-/**
- * Returns the displayed role of a head. In the story, a role that the visitor must find is not displayed until it is
- * found.
- */
+/** Returns the displayed role of a head; in the story none for a role that the visitor has yet to find. */
 export function shownRole(session: Session, layer: number, head: number) {
   const { panel, step } = session.state.value;
   const role = session.roles.value?.[layer]?.[head];

@@ -5,8 +5,10 @@ import { UNCHANGED } from '../../store/runInput.ts';
 import { change, initialState, OPENING, readAddress, type State, writeAddress } from '../../store/state.ts';
 import { beginningOf } from '../first/firstSteps.ts';
 
+/** The observations of a step. Each step has fields of its own, which observations.ts writes. */
+export type Seen = any;
 /** Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed. */
-export type Log = Record<string, any> & { said?: Record<string, number>; held?: boolean };
+export type Log = Record<string, Seen> & { said?: Record<string, number>; held?: boolean };
 export type Step = {
   name: string;
   /** parts of the page that a phone shows in addition to the text */
@@ -74,9 +76,7 @@ export const neighbours = (step: number) => {
   const at = ROUTE.indexOf(step);
   return { before: ROUTE[at - 1] ?? null, after: ROUTE[at + 1] ?? null };
 };
-/** Returns true if the numbers inside the head replace the model. */
 export const hasInside = ({ panel, step }: State) => panel === 'story' && Boolean(STEPS[step].inside);
-/** Returns the height of the gap in the model for the line between two heads. */
 export const gapIn = ({ panel, step }: State) => (panel === 'story' && STEPS[step].gap) || 0;
 /** Returns the numbered step to which a step belongs; null for the questions. */
 export const numberedStep = (step: number) => (STEPS[step].quiz ? null : (STEPS[step].half ?? step));
@@ -92,7 +92,6 @@ export const linkTo = (step: number) => writeLink(change(initialState, beginning
 
 /** The parts of the page that a phone shows in each question. */
 const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
-/** Returns the parts of the page that a phone shows in addition to the text. */
 export const shownParts = (step: number, log: Log): string[] => {
   const { name, quiz, shows } = STEPS[step];
   return quiz ? ['quiz', ...(SHOWN_IN_QUIZ[log[name]?.answers.length ?? 0] ?? [])] : shows;
@@ -104,16 +103,12 @@ export function beginning(step: number): Partial<State> {
   return { ...BEGIN, ...STEPS[at].begin, panel: 'story', step: at };
 }
 
-/**
- * Returns the state that links leave out: the state at the beginning of the step of the story or of the first visit,
- * otherwise the initial state of the page.
- */
+/** Returns the state that links leave out: that at the beginning of the step, otherwise that of the page. */
 function defaultOf({ panel, step, first }: State): State {
   if (panel === 'story') return change(initialState, beginning(step));
   return first === null ? initialState : { ...initialState, ...beginningOf(first), first: null };
 }
 
-/** Returns the part of an address after #. */
 export const writeLink = (state: State) => writeAddress(state, { ...defaultOf(state), panel: 'reading', step: 0 });
 
 /** Reads a link. A link to the step that asks the visitor to find heads must not choose a head. */
@@ -130,10 +125,7 @@ export function readLink(link: string): State {
   };
 }
 
-/**
- * Returns the change of the prediction's probability without each head, in percentage points, in the step about
- * ablation.
- */
+/** Returns the probability's change without each head, in percentage points, in the step about ablation. */
 export const costsOf = (step: number, log: Log) => (STEPS[step].name === 'matter' ? (log.matter?.costs ?? null) : null);
 
 /** Returns false for a role that the visitor must still find in the step, and for all roles during the questions. */

@@ -4,7 +4,7 @@ import type { ButtonHTMLAttributes } from 'preact';
 import { useSession } from '../../ui/context.ts';
 import { effective, placeOfLayer, withPlace } from './modelEdits.ts';
 
-/** @param props more: other attributes and listeners of the button */
+/** `more`: other attributes and listeners of the button. */
 export function Switch({
   name,
   on,

@@ -1,6 +1,7 @@
 // The what-if line at the bottom of the page, with changes to the model and actions on the run.
 
 import type { ComponentChildren } from 'preact';
+import type { About } from '../../store/protocol.ts';
 import { isChanged, runOf, UNCHANGED } from '../../store/runInput.ts';
 import { useSession } from '../../ui/context.ts';
 import type { Kind } from '../../ui/layout.ts';
@@ -13,8 +14,6 @@ import { Share } from './share.tsx';
 const Patched = later(() => import('../trace/patched.tsx'), 'Patched');
 const CutLine = later(() => import('../circuit/circuit.tsx'), 'CutLine');
 const BrushLine = later(() => import('../mask/brushLine.tsx'), 'BrushLine');
-
-import type { About } from '../../store/protocol.ts';
 
 /** kind: kind of the screen */
 export function WhatIf({ kind }: { kind: Kind }) {
