@@ -32,7 +32,7 @@ export const UNKNOWN: Record<Theme, number[]> = { light: [0.7, 0, 0], dark: [0.4
 /** Numbers are dark on a cell whose lightness is above this, otherwise white. */
 const INK_ABOVE = 0.62;
 
-/** @param lch lightness, chroma and hue of OKLCH */
+/** `lch`: lightness, chroma and hue of OKLCH. */
 export const toRgb = ([L, C, h]: number[]): Rgb =>
   oklabToRgb([L, C * Math.cos((h * Math.PI) / 180), C * Math.sin((h * Math.PI) / 180)]) as Rgb;
 
@@ -55,7 +55,6 @@ function makeRamp(theme: Theme) {
   const index = (weight: number) => (Number.isNaN(weight) ? STEPS : Math.round(placeOf(weight) * (STEPS - 1)));
   return {
     colours: colours.slice(0, STEPS),
-    /** Returns the four bytes of a pixel. */
     pixel: (weight: number) => pixels[index(weight)],
     css: (weight: number) => `rgb(${colours[index(weight)].join(' ')})`,
     /** Returns true if a number on this colour must be dark. */
@@ -69,22 +68,14 @@ export const RAMP: Record<Theme, Ramp> = { light: makeRamp('light'), dark: makeR
 /** Number of decades of the logarithmic scale. Smaller weights have the palest colour. */
 const DECADES = 4;
 
-/**
- * Returns the position of a weight on the ramp of a scale, 0…1.
- * @param how one of SCALES
- * @param most the head's largest weight
- */
+/** Returns a weight's position on the ramp of a scale, 0…1. `how`: one of SCALES; `most`: the head's largest weight. */
 function stretchedPlace(how: string, most: number, weight: number) {
   if (Number.isNaN(weight)) return weight;
   if (how === 'log') return weight > 0 ? Math.min(Math.max(1 + Math.log10(weight) / DECADES, 0), 1) : 0;
   return placeOf(how === 'head' && most > 0 ? weight / most : weight);
 }
 
-/**
- * Returns the ramp of a scale.
- * @param how one of SCALES
- * @param most the largest weight of the head
- */
+/** `how`: one of SCALES; `most`: the largest weight of the head. */
 export function stretched(ramp: Ramp, how: string, most: number): Ramp {
   if (how === 'fixed') return ramp;
   const weightOf = (weight: number) => weightAt(stretchedPlace(how, most, weight));
@@ -96,11 +87,7 @@ export function stretched(ramp: Ramp, how: string, most: number): Ramp {
   };
 }
 
-/**
- * Returns the marks of the legend and their positions.
- * @param how one of SCALES
- * @param most the head's largest weight
- */
+/** Returns the legend's marks and positions. `how`: one of SCALES; `most`: the head's largest weight. */
 export function marksOf(how: string, most: number): { text: string; place: number }[] {
   const marks =
     how === 'log' ? [1e-4, 0.01, 0.1, 1] : [0, 0.25, 1].map((mark) => (how === 'head' ? mark * most : mark));

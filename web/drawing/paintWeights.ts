@@ -21,12 +21,7 @@ export function sized(canvas: HTMLCanvasElement, width: number, height: number) 
   return context;
 }
 
-/**
- * Paints weights so that each pixel is one cell, or the largest of several cells if there are more cells than pixels. A
- * mean of cells would hide narrow stripes.
- * @param weights (T,S)
- * @param room width and height in CSS pixels
- */
+/** Paints weights (T,S). A pixel is the largest of its cells, as a mean would hide stripes. `room`: CSS pixels. */
 export function paintPooled(
   canvas: HTMLCanvasElement,
   weights: Float32Array,
@@ -61,7 +56,6 @@ export function paintPooled(
   drawEnlarged(context, image, wide, side);
 }
 
-/** Draws an image in another size, without smoothing. */
 export function drawEnlarged(context: CanvasRenderingContext2D, image: ImageData, width: number, height: number) {
   const small = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
   small.getContext('2d')?.putImageData(image, 0, 0);
@@ -69,12 +63,7 @@ export function drawEnlarged(context: CanvasRenderingContext2D, image: ImageData
   context.drawImage(small, 0, 0, width, height);
 }
 
-/**
- * Paints a thumbnail into a square, as large as its proportions allow.
- * @param weights (T,S)
- * @param size side of the square
- * @param full see paintCells
- */
+/** Paints a thumbnail of weights (T,S) into a square of side `size`, in proportion. `full`: see paintCells. */
 export function paintWeights(
   canvas: HTMLCanvasElement,
   weights: Float32Array,
@@ -96,11 +85,7 @@ export const inkPixel = ({ ink }: Pick<Palette, 'ink'>) => {
   return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
 };
 
-/**
- * Paints the cells of the large picture with a gap between them. NaN is a cross in a frame.
- * @param weights (T,S)
- * @param grid full: true if keys after their query are drawn too
- */
+/** Paints cells (T,S) with gaps; NaN is a cross in a frame. `full`: keys after their query are drawn too. */
 export function paintCells(
   context: CanvasRenderingContext2D,
   weights: Float32Array,

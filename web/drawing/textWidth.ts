@@ -7,21 +7,18 @@ export const BOLD_WIDTH = 1.15;
 
 let context: CanvasRenderingContext2D | null = null;
 
-/** @param fontSize in CSS pixels */
+/** `fontSize`: in CSS pixels. */
 export function widthOf(text: string, fontSize: number, font: string) {
   context ??= document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
   context.font = `${fontSize}px ${font}`;
   return context.measureText(text).width;
 }
 
-/**
- * Measured widths, by font size and text. They are stored because measuring takes longer than the rest of a picture's
- * layout.
- */
+/** Widths by font size and text, stored because measuring takes longer than the rest of a picture's layout. */
 const measured: Map<string, number> = new Map();
 const MAX_MEASURED = 20_000;
 
-/** @param fontSize in CSS pixels */
+/** `fontSize`: in CSS pixels. */
 export function textWidth(text: string, fontSize: number) {
   const key = `${fontSize} ${text}`;
   const known = measured.get(key);
@@ -32,6 +29,5 @@ export function textWidth(text: string, fontSize: number) {
   return width;
 }
 
-/** Returns the width of the widest of several texts. */
 export const maxTextWidth = (texts: string[], fontSize: number) =>
   texts.reduce((most, text) => Math.max(most, textWidth(text, fontSize)), 0);

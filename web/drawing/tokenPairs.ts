@@ -13,20 +13,13 @@ export type Aligned = {
   rowNow: (i: number) => number;
   /** row of a token of the pinned run */
   rowOld: (j: number) => number;
-  /**
-   * the token of the pinned run that is paired with a token of the current run,
-   * -1 for none
-   */
+  /** the token of the pinned run that is paired with a token of the current run, -1 for none */
   oldOf: (i: number) => number;
   nowOf: (j: number) => number;
   /** every token once, the two tokens of a pair together; -1 for the run in which a token has no pair */
   places: { now: number; old: number }[];
 };
 
-/**
- * @param now names of the tokens of the current run
- * @param old names of the tokens of the pinned run
- */
 export function align(now: readonly string[], old: readonly string[]): Aligned {
   const least = Math.min(now.length, old.length);
   let first = 0;
@@ -53,7 +46,6 @@ export function align(now: readonly string[], old: readonly string[]): Aligned {
   };
 }
 
-/** One of the two runs. */
 export type Side = { run: Run; T: number; S: number; names: string[]; keys: string[]; weights: Float32Array };
 /** Two runs of a head, and the pairs of their queries (rows) and keys (columns). */
 export type RunPair = { now: Side; old: Side | null; full: boolean; rows: Aligned; columns: Aligned };
@@ -66,10 +58,6 @@ const sideOf = (run: Run): Side => ({
   weights: weightsOf(run, run.layer, run.head) as Float32Array,
 });
 
-/**
- * @param run the current run
- * @param pinned the pinned run, null if there is none
- */
 export function runPairOf(run: Run, pinned: PinnedHead | null): RunPair {
   const weights = pinned?.weights;
   const fits = pinned && weights && pinned.T > 0 && pinned.layer === run.layer && pinned.head === run.head;
@@ -95,7 +83,6 @@ export function differenceOf({ now, old, full, rows, columns }: RunPair & { old:
       if (i < 0) return other[j];
       return j < 0 || side[i] === other[j] ? side[i] : `${side[i]} ⁄ ${other[j]}`;
     });
-  /** Returns the cell in the tokens of both runs. */
   const cellOf = (t: number, s: number) => ({
     now: { t: rows.places[t].now, s: columns.places[s].now },
     old: { t: rows.places[t].old, s: columns.places[s].old },
@@ -104,9 +91,7 @@ export function differenceOf({ now, old, full, rows, columns }: RunPair & { old:
     const cell = cellOf(t, s);
     return [weightIn(now, full, cell.now), weightIn(old, full, cell.old)];
   };
-  /**
-   * Returns the difference of a cell. If the key is masked in only one of the runs, its weight in that run counts as 0.
-   */
+  /** A key that is masked in only one of the runs counts as weight 0 there. */
   const value = (t: number, s: number) => {
     const cell = cellOf(t, s);
     const [a, b] = weights(t, s);
@@ -124,10 +109,7 @@ export function differenceOf({ now, old, full, rows, columns }: RunPair & { old:
   };
 }
 
-/**
- * OKLCH lightness and chroma at ramp positions 0, ¼, ½, ¾, 1 of |d|. Both signs have the same lightness, but different
- * hues.
- */
+/** OKLCH lightness and chroma at 0, ¼, ½, ¾, 1 of |d|. Both signs have the same lightness, but different hues. */
 const STOPS = {
   light: {
     L: [0.962, 0.865, 0.68, 0.47, 0.29],
@@ -157,7 +139,6 @@ function makeSigned(theme: Theme) {
     Number.isNaN(d) ? unknown : sides[d < 0 ? 'less' : 'more'][Math.round(placeOf(Math.abs(d)) * (STEPS - 1))];
   return {
     css: (d: number) => `rgb(${rgb(d).join(' ')})`,
-    /** Returns the four bytes of a pixel. */
     pixel: (d: number) => new Uint32Array(new Uint8Array([...rgb(d), 255]).buffer)[0],
     /** Returns true if a number on this colour must be dark. */
     isLight: (d: number) => (Number.isNaN(d) ? UNKNOWN[theme][0] : between(L, placeOf(Math.abs(d)))) > INK_ABOVE,
@@ -168,10 +149,7 @@ export const SIGNED: Record<Theme, ReturnType<typeof makeSigned>> = {
   dark: makeSigned('dark'),
 };
 
-/**
- * Returns the position of a difference on its colour ramp, 0…1.
- * @param d −1…1
- */
+/** Returns the position of a difference, −1…1, on its colour ramp, 0…1. */
 export const signedPlace = (d: number) => 0.5 + 0.5 * Math.sign(d) * placeOf(Math.abs(d));
 /** Returns the difference at a position on its colour ramp. */
 export const differenceAt = (place: number) => Math.sign(place - 0.5) * weightAt(Math.abs(2 * place - 1));
@@ -180,11 +158,7 @@ export type Pair = { a: number | null; b: number | null; by: number | null };
 const hundredths = ({ a, b, by }: Pair) => Math.round(100 * Math.abs(by ?? a ?? b ?? 0));
 const largest = ({ a, b }: Pair) => Math.max(a ?? 0, b ?? 0);
 
-/**
- * Returns the keys of a row in descending order of the visible difference, then of the larger weight.
- * @param places of the keys
- * @param now the weight of a key in the current run
- */
+/** Returns a row's keys, the largest visible difference first, then the larger weight. `now`: a key's weight now. */
 export function rowDifferences(
   places: Aligned['places'],
   now: (s: number) => number | null,

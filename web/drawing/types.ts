@@ -13,7 +13,6 @@ export type Palette = (typeof PALETTE)['light'];
 export interface Grid {
   T: number;
   S: number;
-  /** Names of the queries and of the keys. */
   names: string[];
   keys: string[];
   /** Left edge of the first column and top edge of the first row. */
@@ -22,10 +21,8 @@ export interface Grid {
   /** Side of a cell including the gap, and the gap that separates it from the next cell. */
   cell: number;
   gap: number;
-  /** Width of all columns and height of all rows. */
   matrixWidth: number;
   matrixHeight: number;
-  /** Font size of the labels. */
   fontSize: number;
   /** True if cells above the diagonal are drawn, so that the labels of the keys are above the matrix. */
   full: boolean;
@@ -38,11 +35,9 @@ export interface Picture extends Grid {
   run: Run;
   /** Weights (T,S) of the shown head, or their mean over several heads. */
   weights: Float32Array;
-  /** Rows in which the head's pattern has no match, see heads/roles.js. */
+  /** Rows in which the head's pattern has no match, see heads/roles.ts. */
   unmatchedRows: number[];
-  /**
-   * above: true if the title of the head is above the matrix, not in its empty half; stacked: true if it has two lines.
-   */
+  /** above: the head's title is above the matrix, not in its empty half; stacked: it has two lines. */
   above: boolean;
   stacked: boolean;
   /** Height of the title and the labels above the matrix. */

@@ -102,7 +102,6 @@ export function App({
   );
 }
 
-/** Messages about failures, and about what could not be shown. */
 function Messages() {
   const session = useSession();
   return (
@@ -145,7 +144,6 @@ function BottomLine({ screen: { kind, size }, controls }: { screen: Screen; cont
   return controls ? <WhatIf kind={kind} /> : null;
 }
 
-/** The message of the last failure. */
 export function Failed() {
   const session = useSession();
   const words = session.words.value;
@@ -162,7 +160,6 @@ export function Failed() {
   );
 }
 
-/** The message that another model could not be shown. */
 function Refused({ title, why }: { title: string; why: string }) {
   const session = useSession();
   const words = session.words.value;
@@ -176,7 +173,6 @@ function Refused({ title, why }: { title: string; why: string }) {
   );
 }
 
-/** The text that screen readers speak. */
 export function Announcement() {
   return (
     <div class="spoken" role="status" aria-live="polite">
@@ -185,10 +181,7 @@ export function Announcement() {
   );
 }
 
-/**
- * Returns true if the window is low. The result changes only with an event `resize` of the window, so that bars of a
- * browser that appear and disappear during scrolling change nothing.
- */
+/** Returns true if the window is low. Changes only on `resize`, so browser bars that come and go have no effect. */
 function useLow() {
   const isLow = () => innerHeight < LOW.height;
   const [low, setLow] = useState(isLow);

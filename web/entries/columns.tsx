@@ -73,10 +73,7 @@ export function Columns() {
   );
 }
 
-/**
- * The model below the predictions, or below the lesson of a training.
- * @param props height: that of the columns without the legend
- */
+/** The model below the predictions, or below the lesson of a training. `height`: of the columns without the legend. */
 function LeftColumn({ width, height, isLow }: { width: number; height: number; isLow: boolean }) {
   const session = useSession();
   const above = useRef(null);

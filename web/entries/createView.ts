@@ -44,10 +44,7 @@ function createHeadCheck(caller: string, options: ViewOptions) {
     skip() {
       checked = true;
     },
-    /**
-     * Checks once.
-     * @returns the problem, if any
-     */
+    /** Checks once; returns the problem, if any. */
     refuses(about: Counts): string | null {
       if (checked) return null;
       checked = true;
@@ -62,10 +59,7 @@ function createHeadCheck(caller: string, options: ViewOptions) {
   };
 }
 
-/**
- * Returns a promise that resolves after the first picture in the chosen language.
- * @param wrong returns the error of an option, if that error prevents the picture
- */
+/** Resolves after the first picture in the chosen language. `wrong` returns an option's error that prevents it. */
 function readyOf(caller: string, session: Page['session'], wrong: () => unknown): Promise<void> {
   const drawn = new Promise((resolve, reject) => {
     const end = effect(() => {
@@ -91,7 +85,6 @@ export function createView(
     models,
     onTheme,
   }: {
-    /** starts the worker */
     start: () => WorkerLike;
     /** models of the menu whose files are available */
     models: readonly string[];

@@ -31,7 +31,7 @@ const WIDEST = 1200;
 /** Minimum width of a picture that has room for the head's name in the corner. */
 const CORNER = 300;
 
-/** @param fills true if the element has a height */
+/** `fills`: true if the element has a height. */
 export function embedded(shape: Signal<Shape>, fills: boolean) {
   return function Embedded({ host }: { host: HTMLElement }) {
     const { width, height } = useSize(host);
@@ -48,7 +48,6 @@ export function embedded(shape: Signal<Shape>, fills: boolean) {
 /** Returns the kind of screen that sets the font sizes of a part. */
 const kindOf = (width: number) => screenOf(Math.min(width, WIDEST)).kind;
 
-/** A single part of the instrument. */
 function Part(props: PartProps) {
   const session = useSession();
   const { view, width, height } = props;
@@ -120,7 +119,6 @@ function Name({ run: { about, layer, head } }: { run: Run }) {
   return name ? <h2 class="name">{name}</h2> : null;
 }
 
-/** All heads. */
 function Heads({ width, height }: { width: number; height: number }) {
   const session = useSession();
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };

@@ -28,10 +28,7 @@ export function LargePicture({ children, area }: { children: ComponentChildren; 
   );
 }
 
-/**
- * The element around thumbnails, picture and panel. Inside another page it is not <main>, because the other page may
- * have a <main> of its own.
- */
+/** Thumbnails, picture and panel. Not <main> inside another page, which may have a <main> of its own. */
 export function Instrument({
   look,
   area,

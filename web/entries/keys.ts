@@ -59,11 +59,7 @@ function chooseView(session: Session, event: KeyboardEvent) {
   session.announce(words.value.views[view]);
 }
 
-/**
- * Handles keys during the first visit: keys for the next and the previous step, and Escape, which opens the instrument.
- * A typed letter is added to the text.
- * @returns true if the key was handled
- */
+/** Handles the keys of the first visit; returns true if the key was handled. A typed letter is added to the text. */
 function walkFirst(session: Session, event: KeyboardEvent, host: HTMLElement): boolean {
   const { first, text } = session.state.peek();
   if (first === null || session.embedded) return false;

@@ -20,7 +20,7 @@ const sheetOf = (text: string) => {
 const colours = `:host([data-theme='light']) { ${customProperties('light')} color-scheme: light }
 :host([data-theme='dark']) { ${customProperties('dark')} color-scheme: dark }`;
 
-/** @param styles additional style sheets, which come last */
+/** `styles`: additional style sheets, which come last. */
 export function mount(
   element: HTMLElement,
   options: SessionOptions,

@@ -14,16 +14,10 @@ const PARTS = new RegExp(`^[\\w.-]+${WEIGHTS.source}|^(${BESIDE})\\.json$|^chat_
 
 const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/**
- * Returns true if more files could solve a problem.
- * @param code of the problem
- */
+/** Returns true if more files could solve a problem with this code. */
 export const isIncomplete = (code: string) => INCOMPLETE.has(code);
 
-/**
- * Returns the new files together with the files of an incomplete model that were chosen before. Returns only the new
- * files if they are a complete model, or if one of them does not belong to a model.
- */
+/** Returns the new files with the earlier ones of an incomplete model; only the new if complete or not of a model. */
 export function joined<T extends { path: string }>(before: readonly T[], now: readonly T[]): T[] {
   const names = now.map(({ path }) => baseOf(path));
   const whole = names.includes('config.json') && names.some((name) => WEIGHTS.test(name));

@@ -4,10 +4,7 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool';
 /** isOpen: true if no mark ends the message */
 export type Span = { role: Role; from: number; to: number; isOpen: boolean };
 
-/**
- * The marks before a message, each with its role. The role is null if a group of the expression matches the name of the
- * role.
- */
+/** The marks before a message, each with its role; null if a group of the expression matches the name of the role. */
 const BEGINNINGS: [RegExp, Role | null][] = [
   [/<\|im_start\|>(\w+)(?:\n|<\|im_sep\|>)/, null],
   [/<\|start_header_id\|>(\w+)<\|end_header_id\|>\n\n/, null],
@@ -60,16 +57,10 @@ export function messageSpans(text: string): Span[] {
   return spans;
 }
 
-/**
- * Returns the role of the message that contains a character; null if the character is in a mark or outside all
- * messages.
- */
+/** Returns the role of the message at a character; null in a mark or outside all messages. */
 export const roleAt = (spans: Span[], at: number) => spans.find(({ from, to }) => from <= at && at < to)?.role ?? null;
 
-/**
- * Returns the messages of a text. An assistant message without an end mark is left out, because the model has yet to
- * write it. A text that is not a chat is one message of the user.
- */
+/** Returns the messages of a text, without one that the model has yet to end. Other text is one message of the user. */
 export function messagesIn(text: string): { role: Role; content: string }[] {
   const spans = messageSpans(text);
   if (spans.length === 0) return [{ role: 'user', content: text }];

@@ -4,10 +4,7 @@ import { stepsAt } from './score.ts';
 import type { Cell } from './state.ts';
 import type { Run, RunWithValues } from './types.ts';
 
-/**
- * Returns the weights of one head of a run.
- * @returns Float32Array (T,S); null for a head of a large run that is not shown
- */
+/** Returns one head's weights (T,S); null for a head of a large run that is not shown. */
 export function weightsOf(
   { weights, large, about, T, S, layer: shownLayer, head: shownHead }: Run,
   layer: number,
@@ -23,16 +20,12 @@ export function weightsOf(
 export const isAhead = (weight: number, t: number, s: number, full = false) =>
   !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 
-/**
- * Returns true if any key that comes after its query has weight.
- * @param weights (T,S)
- */
+/** Returns true if any key that comes after its query has weight. `weights`: (T,S). */
 export const looksAhead = (weights: Float32Array, T: number, S: number) => {
   for (let t = 0; t < T; t++) for (let s = t + 1; s < S; s++) if (weights[t * S + s] > 0) return true;
   return false;
 };
 
-/** Returns the numbers of one cell. */
 export function readingOf(run: RunWithValues, { t, s }: Cell) {
   const { values, S } = run;
   const { width, valueWidth = width, query, key, value, scores, steps, sink, rest } = values;

@@ -14,19 +14,14 @@ export type Stack = {
   keys?: number;
 };
 
-/** Prefixes of the names of a layer's values. An encoder–decoder has three stacks of heads. */
 const STACKS: Record<string, string> = {
   ...{ encoder: 'encoder.blocks.L.', decoder: 'blocks.L.', cross: 'blocks.L.cross.' },
   ...{ text: 'blocks.L.', vision: 'blocks.L.' },
 };
 export const stackAt = (part: string, layer: number | string) => STACKS[part].replace('L', String(layer));
 
-/**
- * Groups the heads of a layer by their value, without heads that have the default value.
- * @param layer place of the layer
- * @param usual default value
- */
-function groups(map: Record<string, any>, layer: string, heads: number, usual: any): [value: any, heads: number[]][] {
+/** Groups a layer's heads by their value, without those with the default, `usual`. `layer`: its place. */
+function groups<T>(map: Record<string, T>, layer: string, heads: number, usual: T): [value: T, heads: number[]][] {
   const found = new Map();
   for (let head = 0; head < heads; head++) {
     const value = effective(map, layer, head, usual);
@@ -41,10 +36,8 @@ const maskEdit = (mask: string, causal: boolean): object =>
     : { window: mask === 'past' ? [-1, 0] : [Number(mask), causal ? 0 : Number(mask)] };
 
 /**
- * Returns an edit with a painted mask for each group of heads that have the same mask. The painted mask is the mask
- * with the chosen name, in which the cells that are masked by hand are masked too.
- * @param at name of the scores
- * @param place place of the layer
+ * Returns an edit per group of heads with the same mask: the chosen mask and the cells masked by hand. `at`: name of
+ * the scores; `place`: of the layer.
  */
 function paintedEdits(
   { painted = {}, mask }: Run,

@@ -21,7 +21,6 @@ export function eachRun(text: string, each: (t: number, from: number, to: number
   }
 }
 
-/** Returns the number of masked cells. */
 export function countOf(text: string) {
   let count = 0;
   if (text) eachRun(text, (_, from, to) => (count += to - from + 1));
@@ -29,9 +28,8 @@ export function countOf(text: string) {
 }
 
 /**
- * Returns a mask (tokens, keys) in which the cells that are masked by hand are masked too. A visible key has 1, a
- * masked key 0.
- * @param mask 'causal' (the model's own), 'none', 'past', or the number of keys of a window
+ * Returns a mask (tokens, keys), 1 if visible, with the cells masked by hand. `mask`: 'causal' (the model's own),
+ * 'none', 'past', or the number of keys of a window.
  */
 export function visible(text: string, mask: string, tokens: number, causal: boolean, keys: number = tokens) {
   const data = new Float32Array(tokens * keys);

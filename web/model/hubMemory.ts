@@ -14,24 +14,16 @@ const [RUN_SHARE, RUN_BYTES] = [0.05, 64e6];
 /** The share of the computer's memory that a page can usually get. */
 const PAGE_SHARE = 0.5;
 
-/** Returns the bytes of memory that a model needs. */
 export const neededBy = ({ bytes }: Pick<Form, 'bytes'>) => bytes * (1 + RUN_SHARE) + RUN_BYTES;
 
-/**
- * @param room bytes that the page can use
- * @param machine bytes of the computer's memory; null if the browser does not report them
- */
+/** `room`: bytes that the page can use; `machine`: bytes of the computer's memory, null if unknown. */
 export function fitOf(form: Pick<Form, 'bytes'>, room: number, machine: number | null): Fit {
   const needed = neededBy(form);
   if (needed > room) return 'no';
   return machine !== null && needed > PAGE_SHARE * machine ? 'tight' : 'fits';
 }
 
-/**
- * Returns the form that the page proposes: the most exact form that needs little memory, otherwise the smallest form
- * that fits.
- * @returns null if no form fits
- */
+/** Returns the proposed form: the most exact that needs little memory, else the smallest that fits; null for none. */
 export function choiceOf({ forms, room }: Pick<HubModel, 'forms' | 'room'>, machine: number | null): Form | null {
   const possible = forms.filter((form) => fitOf(form, room, machine) !== 'no');
   const easy = possible.filter((form) => fitOf(form, room, machine) === 'fits' && form.bytes <= MAX_MEMORY);

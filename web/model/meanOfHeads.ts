@@ -4,10 +4,7 @@ import { identity, rolloutStep } from '../../src/js/analysis/rollout.ts';
 import { weightsOf } from './derivation.ts';
 import type { Run } from './types.ts';
 
-/**
- * Contents of the large picture: the head, the mean of the heads in its layer, the mean of all heads, or rollout over
- * all layers.
- */
+/** Contents of the large picture: the head, the mean of its layer, the mean of all heads, or rollout over layers. */
 export const MEANS = ['head', 'layer', 'all', 'rollout'] as const;
 
 const cache: WeakMap<object, Record<string, Float32Array>> = new WeakMap();
@@ -18,18 +15,12 @@ function meanOf(list: Float32Array[]) {
   return sum;
 }
 
-/**
- * Returns true if the page has received the weights of all heads. For rollout the keys must also be the same tokens as
- * the queries, without a missing token.
- */
+/** Returns true if all heads' weights were received; rollout also needs the same tokens as queries and keys. */
 export const canMean = (run: Run | null, mean: string) =>
   mean === 'head' || Boolean(run && !run.large && run.T > 0 && (mean !== 'rollout' || canRollOut(run)));
 const canRollOut = ({ T, S, sound }: Run) => T === S && !sound?.unseen;
 
-/**
- * Returns the weights (T,S) of the large picture.
- * @param mean one of MEANS
- */
+/** Returns the weights (T,S) of the large picture. `mean`: one of MEANS. */
 export function shownWeights(run: Run, mean: string): Float32Array {
   const { layer, head, about, weights } = run;
   if (mean === 'head' || !canMean(run, mean)) return weightsOf(run, layer, head) as Float32Array;
@@ -44,7 +35,7 @@ export function shownWeights(run: Run, mean: string): Float32Array {
 }
 
 /** Computes attention rollout over all layers, (T,T). */
-function rolloutOf({ about: { layers, heads }, T, weights }: any): Float32Array {
+function rolloutOf({ about: { layers, heads }, T, weights }: Pick<Run, 'about' | 'T' | 'weights'>): Float32Array {
   const size = heads * T * T;
   let flow = identity(T);
   for (let l = 0; l < layers; l++) flow = rolloutStep(flow, weights.subarray(l * size, (l + 1) * size), heads, T);

@@ -3,10 +3,6 @@
 /** Number of tokens on each side of a picture. */
 export const PICTURE = 16;
 
-/**
- * Returns the picture of a head.
- * @param pictures (L,H,P,P)
- * @param head l·H + h
- */
+/** `pictures`: (L,H,P,P); `head`: l·H + h. */
 export const pictureOf = (pictures: Float32Array, head: number) =>
   pictures.subarray(head * PICTURE * PICTURE, (head + 1) * PICTURE * PICTURE);

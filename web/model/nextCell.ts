@@ -2,7 +2,6 @@
 
 import type { Cell } from './state.ts';
 
-/** The number of rows and of columns that an arrow key moves. */
 export const ARROW_STEPS: Record<string, [rows: number, columns: number]> = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],

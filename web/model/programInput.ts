@@ -32,10 +32,7 @@ function numbersOf(caller: string, parameter: string, value: unknown): InputNumb
   return { data: source.floats(), shape: [...source.shape] };
 }
 
-/**
- * Converts attention weights to layers of (H,T,S). The input is (T,S), (H,T,S), (L,H,T,S) or (L,B,H,T,S), or a list of
- * layers, each (T,S), (H,T,S) or (B,H,T,S).
- */
+/** Converts weights to layers of (H,T,S), from (T,S) to (L,B,H,T,S) or a list by layer of (T,S) to (B,H,T,S). */
 export function readWeights(
   caller: string,
   value: unknown,
@@ -61,7 +58,6 @@ export function readWeights(
 
 export const PARTS = ['encoder', 'decoder', 'cross'] as const;
 
-/** Tells if an object has weights by part. */
 export const isByPart = (value: unknown): value is Partial<Record<Part, unknown>> =>
   value !== null && typeof value === 'object' && PARTS.some((part) => Object.hasOwn(value, part));
 
@@ -106,7 +102,7 @@ export function lengthsOf({ parts }: Pick<PartsInput, 'parts'>) {
   };
 }
 
-/** @param how one: the numbers are the weights of one layer */
+/** `one`: the numbers are the weights of one layer. */
 function layersIn(
   caller: string,
   parameter: string,
@@ -138,7 +134,6 @@ function checkWeights(caller: string, parameter: string, data: Float32Array) {
       throw argumentError(caller, parameter, data[i], 'weights, which are numbers from 0 to 1 whose rows sum to 1');
 }
 
-/** Returns true if no query attends to a later key. */
 function isCausal({ data, shape: [H, T, S] }: InputNumbers) {
   if (T !== S || T < 2) return false;
   for (let row = 0; row < H * T; row++) {
@@ -148,10 +143,7 @@ function isCausal({ data, shape: [H, T, S] }: InputNumbers) {
   return true;
 }
 
-/**
- * Returns the shape with all leading axes joined to one.
- * @returns H, T, D
- */
+/** Returns the shape as H, T, D, with all leading axes joined. */
 function headsIn({ shape }: InputNumbers): number[] {
   const [T, D] = shape.slice(-2);
   return [shape.slice(0, -2).reduce((a, b) => a * b, 1), T, D];
@@ -180,10 +172,7 @@ export function readQkv(
 
 const isFileList = (value: object): value is ArrayLike<File> => 'length' in value && typeof value.length === 'number';
 
-/**
- * Reads a model, which is the address of a folder, a name on the Hub, or the files of a folder.
- * @param base of a relative address
- */
+/** Reads a model: the address of a folder, a name on the Hub, or a folder's files. `base`: of a relative address. */
 export function readModel(caller: string, model: unknown, base: string, hub?: HubOptions): ModelFilesInput {
   if (hub !== undefined && (hub === null || typeof hub !== 'object'))
     throw argumentError(caller, 'hub', hub, 'options for the Hugging Face Hub: { token, endpoint, revision, file }');

@@ -6,10 +6,7 @@ import { uniformSource } from '../../src/js/ops/random.ts';
 export const PASSAGES = 16;
 export const LENGTH = 48;
 
-/**
- * Returns a batch of random passages, each followed by its repetition.
- * @param length tokens of a passage before its repetition
- */
+/** Returns a batch of random passages, each followed by its repetition. `length`: tokens before the repetition. */
 export function saidTwice(vocab: number, seed: number, passages: number = PASSAGES, length: number = LENGTH) {
   const random = uniformSource(seed);
   const data = new Int32Array(passages * 2 * length);

@@ -1,5 +1,5 @@
 // The roles of heads on the page, such as induction or previous token. The worker names them by headRoles, see
-// worker/run/roleMeasurement.js.
+// worker/run/roleMeasurement.ts.
 
 import { HEAD_ROLES, type HeadRole } from '../../src/js/analysis/roles/roleRules.ts';
 import type { Run } from './types.ts';
@@ -11,15 +11,10 @@ const ROLES: readonly RoleName[] = ['partner', ...HEAD_ROLES];
 
 /** Roles whose heads look for an earlier token that is equal to the query's token. */
 const MATCHING = new Set(['induction', 'duplicate']);
-/**
- * Number of tokens at the beginning, and the mean weight on them above which rows count as attending to the beginning.
- */
+/** Number of tokens at the beginning, and the mean weight on them above which rows attend to the beginning. */
 const [FIRST_TOKENS, MIN_MEAN_WEIGHT] = [3, 0.4];
 
-/**
- * Returns the rows in which a matching role finds nothing, because no earlier token equals the token of the row.
- * @param ids of the tokens
- */
+/** Returns the rows in which a matching role finds nothing: no earlier token equals theirs. `ids`: of the tokens. */
 export function rowsWithNothing(role: string | null | undefined, ids: ArrayLike<number>): number[] {
   if (!role || !MATCHING.has(role)) return [];
   const all = Array.from(ids);
@@ -33,10 +28,7 @@ export function findsNothing(role: string | null | undefined, run: Run | null) {
   return !ids.includes(-1) && rowsWithNothing(role, ids).length === ids.length;
 }
 
-/**
- * Returns true if rows give much of their attention weight to the first tokens.
- * @param weights (T,T)
- */
+/** Returns true if rows give much of their weight to the first tokens. `weights`: (T,T). */
 export function attendsToFirst(weights: Float32Array, T: number, rows: number[]) {
   // Earlier rows are left out, because they have few other keys.
   const late = rows.filter((t) => t > 2 * FIRST_TOKENS);
@@ -45,7 +37,6 @@ export function attendsToFirst(weights: Float32Array, T: number, rows: number[])
   return late.length > 0 && sum / late.length >= MIN_MEAN_WEIGHT;
 }
 
-/** Returns the three highest scores of a head, in descending order. */
 export const highestScores = (scores: Record<string, number>) =>
   ROLES.map((name) => [name, scores[name]] as [string, number])
     .filter(([, score]) => Number.isFinite(score))

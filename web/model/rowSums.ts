@@ -1,7 +1,6 @@
 // Tests if the rows of attention weights sum to 1. If instead the columns do, the last two axes of the weights are
 // swapped.
 
-/** (H,T,S) */
 export type Weights = { data: ArrayLike<number>; shape: readonly number[] };
 
 /** Tolerance for sums, because in half precision a row does not sum to exactly 1. */

@@ -3,12 +3,8 @@
 /** Everything that the numbers of a run depend on, except the model. state.ts explains places. */
 export type Run = {
   text: string;
-  /**
-   * the decoder's text, in a model with an encoder; other sentences, if several are compared: see
-   * features/textImage/sentences.js
-   */
+  /** the decoder's text, in a model with an encoder; or other sentences to compare: see textImage/sentences.ts */
   second?: string;
-  /** by place */
   temperature: Record<string, number>;
   /** by place: 'none', 'past' in a model without a causal mask, or the number of keys of a sliding window */
   mask: Record<string, string>;
@@ -22,7 +18,6 @@ export type Run = {
   patch: Record<string, number>;
 };
 
-/** The names of the fields of a run. */
 export const RUN = ['text', 'second', 'temperature', 'mask', 'painted', 'scale', 'off', 'patch'] as const;
 /** Name of the model that is trained on the page. */
 export const TRAINED = 'trained';
@@ -61,7 +56,6 @@ export const joinsWords = ({
 }) => units === 'words' && (view === 'heatmap' || view === 'lines') && panel !== 'story' && first === null;
 
 const isEmpty = (map: Record<string, unknown>) => Object.keys(map).length === 0;
-/** Returns true if a run changes the model. */
 export const isChanged = ({ temperature, mask, painted = {}, scale, patch }: Run) =>
   ![temperature, mask, painted, scale, patch].every(isEmpty);
 /** The fields of a run that does not change the model. */

@@ -8,10 +8,7 @@ import { plain } from './numbers.ts';
 export type Scale = { kind: 'scale'; scale: number };
 /** replaces x by cap · tanh(x / cap) */
 export type Cap = { kind: 'cap'; cap: number };
-/**
- * adds added[s − t + T − 1], or if
- *   byCell is true added[t · S + s], for a term that also depends on query and key
- */
+/** adds added[s − t + T − 1], or, if byCell, added[t · S + s], for a term that also depends on query and key */
 export type Distance = { kind: 'distance'; added: Float32Array; byCell?: boolean };
 /** divides by this temperature */
 export type Temperature = { kind: 'temperature'; by: number };
@@ -23,11 +20,7 @@ export type CellStep = Step & { amount: number; from: number; to: number };
 const TOLERANCE = 1e-5;
 const isWhole = (x: number) => Math.round(x) >= 1 && Math.abs(x / Math.round(x) - 1) < TOLERANCE;
 
-/**
- * Returns the divisor whose reciprocal is the scale, as √root · by. If by is not 1, root is the width of a head.
- * Returns null if there is no such divisor.
- * @param width of a head
- */
+/** Returns the divisor 1 / scale as √root · by; null if there is none. If by is not 1, root is `width`, of a head. */
 export function divisorOf(scale: number, width: number): { root: number; by: number } | null {
   const by = 1 / (scale * Math.sqrt(width));
   if (isWhole(by)) return { root: width, by: Math.round(by) };
@@ -42,10 +35,7 @@ function amountOf(step: Step, x: number, { t, s }: { t: number; s: number }, T: 
   return x + step.added[step.byCell ? t * (step.added.length / T) + s : s - t + T - 1];
 }
 
-/**
- * Returns the steps of a head at one cell.
- * @param product dot product of query and key
- */
+/** Returns the steps of a head at one cell. `product`: of query and key. */
 export function stepsAt(
   steps: readonly Step[],
   product: number,
@@ -81,11 +71,7 @@ function textOf(texts: Texts, step: CellStep, width: number) {
   return divisor ? texts.divided(divisor.root, divisor.by) : texts.times(String(Number(step.scale.toPrecision(3))));
 }
 
-/**
- * Returns the lines that explain a score, one for each step. A line has a text and a result, which is null if the step
- * has no effect.
- * @param width of a head
- */
+/** Returns a line per step of a score, with a text and a result, null without effect. `width`: of a head. */
 export function linesOf(
   texts: Texts,
   { sum, steps, score }: { sum: number; steps: readonly CellStep[]; score: number },

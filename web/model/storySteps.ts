@@ -4,8 +4,10 @@
 import { UNCHANGED } from './runInput.ts';
 import { OPENING, type State } from './state.ts';
 
+/** The observations of a step. Each step has fields of its own, which observations.ts writes. */
+export type Seen = any;
 /** Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed. */
-export type Log = Record<string, any> & { said?: Record<string, number>; held?: boolean };
+export type Log = Record<string, Seen> & { said?: Record<string, number>; held?: boolean };
 export type Step = {
   name: string;
   /** parts of the page that a phone shows in addition to the text */
@@ -73,9 +75,7 @@ export const neighbours = (step: number) => {
   const at = ROUTE.indexOf(step);
   return { before: ROUTE[at - 1] ?? null, after: ROUTE[at + 1] ?? null };
 };
-/** Returns true if the numbers inside the head replace the model. */
 export const hasInside = ({ panel, step }: State) => panel === 'story' && Boolean(STEPS[step].inside);
-/** Returns the height of the gap in the model for the line between two heads. */
 export const gapIn = ({ panel, step }: State) => (panel === 'story' && STEPS[step].gap) || 0;
 /** Returns the numbered step to which a step belongs; null for the questions. */
 export const numberedStep = (step: number) => (STEPS[step].quiz ? null : (STEPS[step].half ?? step));
@@ -88,7 +88,6 @@ export const DOTS = ROUTE.filter((step) => !STEPS[step].quiz);
 export const isBefore = (step: number, other: number) => ROUTE.indexOf(step) < ROUTE.indexOf(other);
 /** The parts of the page that a phone shows in each question. */
 const SHOWN_IN_QUIZ = [['picture'], ['model'], ['model', 'prediction', 'whatif']];
-/** Returns the parts of the page that a phone shows in addition to the text. */
 export const shownParts = (step: number, log: Log): string[] => {
   const { name, quiz, shows } = STEPS[step];
   return quiz ? ['quiz', ...(SHOWN_IN_QUIZ[log[name]?.answers.length ?? 0] ?? [])] : shows;

@@ -18,10 +18,7 @@ export type Piece = {
 const SIGNS: Record<string, string> = { '\n': '↵', '\t': '⇥', ' ': '␣' };
 export const nameOf = (text: string) => text.trim() || text.replace(/[\n\t ]/g, (sign) => SIGNS[sign]) || '·';
 
-/**
- * Returns the tokens of a text with their characters. A character that consists of several tokens belongs to the first
- * of them.
- */
+/** Returns the tokens of a text with their characters; one of several tokens belongs to the first of them. */
 export function piecesOf(text: string, { ids, offsets }: { ids: number[]; offsets: [number, number][] }): Piece[] {
   let end = 0;
   return ids.map((id, i) => {
@@ -73,11 +70,7 @@ export function endOf(pieces: Piece[]) {
 /** Number of tokens on each side of the query in an excerpt. */
 const NEAR = 12;
 
-/**
- * Returns the part of a long text that is shown: the query and its neighbours.
- * @param count number of tokens of the text
- * @param at position of the query
- */
+/** Returns the shown part of a long text of `count` tokens: the query, at `at`, and its neighbours. */
 export function excerptOf(count: number, at: number): [from: number, to: number] {
   const middle = Math.min(Math.max(at, 0), count - 1);
   return [Math.max(middle - NEAR, 0), Math.min(middle + NEAR + 1, count)];

@@ -1,5 +1,6 @@
 // Types that store, worker and features share.
 
+import type { load } from '../../src/js/load/browser.ts';
 import type {
   About,
   Contributions,
@@ -11,7 +12,7 @@ import type {
   Summary,
 } from './protocol/protocol.ts';
 
-export type Hl = Awaited<ReturnType<typeof import('../../src/js/load/browser.ts').load>>;
+export type Hl = Awaited<ReturnType<typeof load>>;
 
 export interface Tensor {
   data: Float32Array;
@@ -80,13 +81,11 @@ export interface Run extends ShownRun {
   about: About;
 }
 
-/** A run with the numbers of the shown head. */
 export type RunWithValues = Run & { values: HeadValues };
 
 /** A run with predictions, of which one is chosen. */
 export type RunWithPredictions = Run & { top: Prediction[]; chosen: Label };
 
-/** A run with the contributions to the logit of the chosen prediction. */
 export type RunWithContributions = RunWithPredictions & { added: Contributions };
 
 /** A model from the visitor's files or from a program. */

@@ -29,7 +29,6 @@ const canTrace = ({ about: { kind, edits, guess, reads } }: Run) =>
 const canSurprise = ({ about: { kind, guess, reads } }: Run) =>
   kind === 'transformer' && (guess === 'next' || guess === 'masked') && (reads === 'text' || reads === 'numbers');
 
-/** Returns true if a run has no queries or no keys. */
 export const isEmpty = (run: Run | null) => run !== null && !(run.T > 0 && run.S > 0);
 
 /** Returns true if the heatmap shows rows that the model has written, together with the controls that play them back. */

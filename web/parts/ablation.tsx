@@ -8,10 +8,7 @@ import type { Session } from '../store/session.ts';
 /** Returns a change of probability in percentage points, without a negative zero. */
 export const pointsFrom = (probability: number, before: number) => Math.round(100 * (probability - before)) + 0;
 
-/**
- * Returns the changes for the heads of one attention that have been ablated so far, by 'layer.head': in percentage
- * points, or in degrees.
- */
+/** Returns the changes by ablating heads of one attention so far, by 'layer.head': percentage points or degrees. */
 export const pointsOf = (ablation: Ablation | null, shown: AttentionPart): Record<string, number> | null =>
   ablation &&
   Object.fromEntries(
@@ -27,16 +24,12 @@ export const pointsOf = (ablation: Ablation | null, shown: AttentionPart): Recor
 export const isAblatable = (about: Pick<About, 'kind' | 'edits'> | null) =>
   about?.kind === 'transformer' && about.edits;
 
-/** Ablates each head in turn, and opens the list of the changes. */
 export function beginAblation(session: Session) {
   session.runAblation();
   session.update({ panel: 'tried' });
 }
 
-/**
- * The button that starts or stops the ablation.
- * @param props opensPanel: true if the start opens the list
- */
+/** The button that starts or stops the ablation. `opensPanel`: the start opens the list. */
 export function AblationButton({ opensPanel = true }: { opensPanel?: boolean }) {
   const session = useSession();
   const words = session.words.value;

@@ -5,10 +5,7 @@ export const [WIDTH, HEIGHT] = [200, 40];
 /** Minimum height of the bar of a number that is not 0, and maximum gap between two bars. */
 const [MIN_BAR, MAX_GAP] = [0.6, 1.2];
 
-/**
- * Returns a function that draws the bar of a number at a position. All bars have the same scale. For weights, a bar of
- * full height is 1. For other numbers it is the largest absolute value.
- */
+/** Returns a function that draws a number's bar. Full height is 1 for weights, else the largest absolute value. */
 export function barsOf(values: ArrayLike<number>, isWeights: boolean) {
   const most = Array.from(values).reduce((max, x) => (Math.abs(x) > max ? Math.abs(x) : max), isWeights ? 1 : 1e-9);
   const [pitch, zero] = [WIDTH / values.length, isWeights ? HEIGHT : HEIGHT / 2];

@@ -11,9 +11,6 @@ export function goTo(session: Session, step: number) {
   session.update(beginning(step));
 }
 
-/**
- * Opens the story at the step where it was left, or the first time at its questions. The browser stores the answers to
- * the questions under the name `story`.
- */
+/** Opens the story where it was left, first at its questions, whose answers the browser stores under `story`. */
 export const openStory = (session: Session, step: number) =>
   goTo(session, step === 0 && recall('story') === undefined ? BEFORE : step);

@@ -2,7 +2,6 @@
 
 import { rowsOf, TEXT_HEIGHTS } from '../ui/layout.ts';
 
-/** Width reserved for the residual stream. */
 export const STREAM_WIDTH = 22;
 /** Width reserved for the number of a layer, next to the residual stream. */
 export const NUMBER_WIDTH = 10;
@@ -16,7 +15,6 @@ export type Layout = {
   size: number;
   /** x at which the thumbnails begin */
   left: number;
-  /** distance from one thumbnail to the next */
   across: number;
   /** distance from one row to the next */
   down: number;
@@ -41,9 +39,8 @@ export type Layout = {
 };
 
 /**
- * Returns the layout. The heads of a model with a single layer are in several rows, the first heads on top.
- * @param model tokens: number of tokens of the run, if there is one; name: width of the widest name of a head
- * @param gap size: height of a gap between two layers; below: the layer below which the gap is
+ * Returns the layout; a single layer takes several rows, the first heads on top. tokens: of the run, if there is one;
+ * name: width of the widest head name; gap: its height, and the layer `below` which it is.
  */
 export function layoutOf(
   { layers, heads, tokens = USUAL_TOKENS, name }: { layers: number; heads: number; tokens?: number; name: number },

@@ -4,7 +4,7 @@ import type { ButtonHTMLAttributes } from 'preact';
 import { effective, placeOfLayer, withPlace } from '../model/modelEdits.ts';
 import { useSession } from '../store/context.ts';
 
-/** @param props more: other attributes and listeners of the button */
+/** `more`: other attributes and listeners of the button. */
 export function Switch({
   name,
   on,

@@ -14,7 +14,6 @@ import type { Strings } from '../texts/languages.ts';
 import { px } from '../ui/px.ts';
 import { HeadSwitch } from './headSwitch.tsx';
 
-/** The geometry of a picture that its title needs. */
 export type Titled = Partial<Picture> & Pick<Picture, 'run' | 'above' | 'x' | 'y' | 'matrixWidth'>;
 
 /** Returns the geometry of a picture as custom properties. */
@@ -93,11 +92,7 @@ function Name({
   );
 }
 
-/**
- * The sentence that says what the head does. If the head finds nothing in this text, the sentence opens the atlas,
- * which shows what the head does in other texts.
- * @param props scale: factor on the output of the head
- */
+/** Says what the head does; if it finds nothing in this text, opens the atlas. `scale`: factor on the head's output. */
 function Role({ run, scale }: { run: Run; scale: number }) {
   const session = useSession();
   const words = session.words.value;

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../store/context.ts';
 
+/** Each component has props of its own. */
 export type Component = ComponentType<any>;
 
 /** Returns a component that loads a component of a module and the module's `styles`. Until then it shows nothing. */

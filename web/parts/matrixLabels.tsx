@@ -16,10 +16,8 @@ export const labelGeometry = ({ x, cell, gap, fontSize }: Pick<Grid, 'x' | 'cell
   px({ fontSize, '--x': x, '--cell': cell, '--box': Math.max(cell - gap, 1) });
 
 /**
- * Returns the class and style of a key's label. The label is along the diagonal, or in a full matrix above the middle
- * of its column, slanted if it is too long.
- * @param left left edge of the column
- * @param top top edge of the first cell in the column
+ * Returns class and style of a key's label: along the diagonal, or in a full matrix above the middle of its column,
+ * slanted if it is too long. `left`: of the column; `top`: of its first cell.
  */
 export const keyLabel = ({ cell, full, level }: Pick<Grid, 'cell' | 'full' | 'level'>, left: number, top: number) => ({
   class: `key-label ${level ? 'level' : full ? 'slanted' : ''}`,
@@ -63,10 +61,7 @@ export function Labels({ picture }: { picture: Picture }) {
   );
 }
 
-/**
- * Marks the cell that is read: draws a line from the query's label, a line from the key's label, a frame where the two
- * lines meet, and the weights of the row as numbers.
- */
+/** Marks the cell that is read: lines from its labels, a frame where they meet, and the row's weights as numbers. */
 export function ReadCell({ picture }: { picture: Picture }) {
   const session = useSession();
   const read = session.cell.value;
@@ -92,11 +87,8 @@ export function ReadMarks({
   columnTop,
   isMasked = false,
 }: {
-  /** left edge of the first column */
   x: number;
-  /** left edge of the cell */
   left: number;
-  /** top edge of the cell */
   top: number;
   /** top edge of the first cell in the column */
   columnTop: number;
@@ -154,9 +146,7 @@ export function ReadNames({
   row: string | null;
   column: string;
   grid: Pick<Grid, 'cell' | 'full' | 'level'>;
-  /** left edge of the cell */
   left: number;
-  /** top edge of the cell */
   top: number;
   /** top edge of the first cell in the column */
   columnTop: number;

@@ -53,7 +53,6 @@ export function Ramp({ isWhole = false }: { isWhole?: boolean }) {
   );
 }
 
-/** @param colourAt returns the colour at a share of the width, 0…1 */
 export function paintRamp(canvas: HTMLCanvasElement | null, width: number, colourAt: (share: number) => string) {
   if (!canvas || width === 0) return;
   const height = canvas.clientHeight;

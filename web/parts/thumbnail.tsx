@@ -36,7 +36,6 @@ export function Thumbnail({
   size: number;
   left: number;
   top: number;
-  /** distance from one thumbnail to the next */
   across: number;
   /** distance from one row to the next */
   down: number;
@@ -123,10 +122,7 @@ function useThumbnailCanvas(layer: number, head: number, size: number) {
   return canvas;
 }
 
-/**
- * Returns, by 'layer.head', the effect of each head's ablation in percentage points or degrees. In the story it covers
- * the heads switched off so far.
- */
+/** Returns each ablation's effect by 'layer.head', in percentage points or degrees; in the story, so far. */
 function usePoints(): Record<string, number> | null | undefined {
   const session = useSession();
   const { panel, step } = session.state.value;
@@ -143,11 +139,7 @@ const ARROW_STEPS: Record<string, [layers: number, places: number]> = {
   ArrowDown: [-1, 0],
 };
 
-/**
- * Handles arrow keys, which choose the head to the left, to the right, above or below.
- * @param event event of the group of thumbnails
- * @param order the heads of each layer in their order
- */
+/** Chooses the neighbouring head for an arrow key of the thumbnails. `order`: each layer's heads in their order. */
 export function walkHeads(
   event: TargetedKeyboardEvent<HTMLElement>,
   session: Session,

@@ -4,10 +4,7 @@ import { useState } from 'preact/hooks';
 import { useSession } from '../store/context.ts';
 import { copyText } from '../ui/clipboard.ts';
 
-/**
- * Returns the message about the last copy, for two seconds after it, and a function that copies a text. The message is
- * `good` if the text was copied, otherwise `bad`.
- */
+/** Returns the message about the last copy for two seconds, `good` or `bad`, and a function that copies a text. */
 export function useClipboard(): [copied: string | null, put: (content: string, good: string, bad: string) => void] {
   const session = useSession();
   const [copied, setCopied] = useState(null as string | null);

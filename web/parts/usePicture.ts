@@ -15,7 +15,7 @@ export type Room = Required<Parameters<typeof usePicture>[0]>;
 /** Width reserved for labels if there are too many to draw. It only limits the layout. */
 const UNDRAWN_LABEL_WIDTH = 100;
 
-/** @returns null until there is a run with cells, and room for the cells */
+/** Returns null until there is a run with cells, and room for the cells. */
 export function usePicture({
   width,
   height,
@@ -25,11 +25,9 @@ export function usePicture({
 }: {
   width: number;
   height: number;
-  /** maximum font size of a label */
   most: number;
   /** maximum height of the matrix */
   tallest?: number;
-  /** true if the head's title is displayed elsewhere */
   bare?: boolean;
 }): Picture | null {
   const session = useSession();
@@ -43,7 +41,7 @@ export function usePicture({
   );
 }
 
-/** @param role of the shown head */
+/** `role`: of the shown head. */
 function layOut(
   run: Run,
   mean: string,

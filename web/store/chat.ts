@@ -15,7 +15,6 @@ export function createChat({
   answers: Answers;
 }) {
   return {
-    /** Asks for the messages of the text. */
     read: () => requests.send({ verb: 'chat', state: state.peek() }),
     write(messages: ChatMessage[]) {
       answers.set({ chat: { messages } });

@@ -36,7 +36,6 @@ export function createCircuitStore({ requests, state }: { requests: Requests; st
     },
     stop: () => measurement?.stop(),
     again: () => measurement?.again(),
-    /** Forgets the circuit, because another model is chosen. */
     clear: () => measurement?.clear(),
     receive: (part: CircuitPart) => measurement?.receive(part),
   };

@@ -83,7 +83,6 @@ export function createMeasurement({
       measure(now);
     },
     stop,
-    /** Measures again after the measurement was stopped. */
     again: () => measure(state.peek()),
     clear() {
       [asked, askedCut] = ['', ''];

@@ -49,7 +49,6 @@ export function createDocument(
     },
     undo: () => become(undo(history.peek())),
     redo: () => become(redo(history.peek())),
-    /** @param address the part of a link after # */
     open: (address: string) => become(record(history.peek(), readLink(address))),
     address: () => writeLink(state.peek()),
     /** Replaces a head that the model does not have, which an address may contain, by the nearest head. */
@@ -61,10 +60,7 @@ export function createDocument(
       const [layer, head] = [Math.min(now.layer, layers - 1), Math.min(now.head, heads - 1)];
       history.value = replace(history.peek(), { ...now, layer, head, circuit });
     },
-    /**
-     * Calls a function that changes the state because the model that the state names cannot be shown.
-     * @param how 'later': the model can be shown later
-     */
+    /** Calls a function that changes the state because its model cannot be shown. `how`: 'later' if it can be later. */
     substitute(act: () => void, how: boolean | 'later' = true) {
       substituting = how;
       act();

@@ -72,7 +72,6 @@ export function createFailures({
       fail(null);
       showAgain();
     },
-    /** The message of the last failure; null once it was handled. */
     failure: readOnly(failure),
     fail,
     /** The model that could not be shown, and why. */
@@ -110,7 +109,7 @@ export function createFailures({
       if (verb === 'show') waiting.fail(why);
       fail(why);
     },
-    /** @param answered false if the worker died before its first answer; a new worker probably would too */
+    /** `answered`: false if the worker died before its first answer; a new worker probably would too. */
     onEnd(answered: boolean) {
       const lost = opening.opened.peek().map(({ about }) => about.title ?? '');
       if (!answered) return fail(preferences.words.peek().endedAgain);

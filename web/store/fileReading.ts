@@ -8,7 +8,6 @@ import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
 /** null is closed */
 export type Panel = 'choose' | 'summary' | null;
-/** A reading in progress; sizes in bytes. resumes: true if the next attempt continues a cancelled one. */
 export type Reading = { title: string; read: number; total: number; resumes?: boolean };
 /** code: a key of words.problems */
 export type FileProblem = { code: string; values: ProblemValue[]; message?: string };

@@ -20,7 +20,7 @@ export function createModelChoice({
   const lastTexts: Map<string, Pick<State, 'text' | 'second'>> = new Map();
   const firstText = () => firstTextOf(state.peek().model, aboutOf(state.peek().model));
   return {
-    /** @param wanted replaces fields of the model's first view */
+    /** `wanted`: replaces fields of the model's first view. */
     choose(name: string, wanted?: Partial<State>) {
       const { model, text, second } = state.peek();
       lastTexts.set(model, { text, second });

@@ -13,20 +13,14 @@ import { createOpenedModels } from './openedModels.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
 
-/** Creates actions that change the shown weights. */
 const createWeightChanges = (requests: Requests, state: ReadonlySignal<State>) => ({
-  /** Sets the texts of the tokens. */
   nameTokens: (tokens: string[]) => requests.send({ verb: 'nameTokens', name: state.peek().model, tokens: { tokens } }),
-  /** Divides queries and keys into heads. */
   splitHeads: (heads: number) => requests.send({ verb: 'split', name: state.peek().model, heads }),
 });
 
 /** The name of the handmade heads that read pictures. */
 const PATCHES = 'patches';
-/**
- * Returns the name of the model that is to read a picture.
- * @param about current model
- */
+/** Returns the name of the model that is to read a picture. `about`: the current one. */
 const readerOfPictures = (about: About | null | undefined) =>
   about && (about.reads === 'picture' || about.matches) ? about.name : PATCHES;
 
@@ -49,7 +43,7 @@ function createArrivals({
   /** The state of a link whose model is not open yet. */
   let link: State | null = null;
 
-  /** @param about of an opened model */
+  /** `about`: of an opened model. */
   function present(about: About, panel: 'summary' | null = null) {
     files.finish();
     files.actions.setPanel(panel);
@@ -69,10 +63,7 @@ function createArrivals({
     startHub(HubOfPanel: typeof Hub) {
       hub.value ??= new HubOfPanel({ requests, files, aboutOf: models.aboutOf, present }, link);
     },
-    /**
-     * Shows the demo model until the model of a link has been downloaded.
-     * @param state of the link
-     */
+    /** Shows the demo model until the model of a link has been downloaded. */
     follow(state: State) {
       document.substitute(() => choose('whale'), 'later');
       link = state;
@@ -172,7 +163,7 @@ export function createOpening({
       if (text.length > MAX_TEXT) files.report({ code: 'long', values: [text.length, MAX_TEXT] });
       update({ text: text.slice(0, MAX_TEXT) }, gesture);
     },
-    /** @param hasText true if the program set a text */
+    /** `hasText`: true if the program set a text. */
     addFromProgram(about: About, summary: Summary | null, hasText: boolean) {
       models.remove(about.name);
       models.add({ about, summary });
@@ -182,10 +173,7 @@ export function createOpening({
       if (state.peek().model === name) choose('whale');
       remove(name);
     },
-    /**
-     * Frees an opened model that cannot be shown.
-     * @returns its title
-     */
+    /** Frees an opened model that cannot be shown; returns its title. */
     drop(name: string): string | undefined {
       const about = aboutOf(name);
       if (about) remove(name);

@@ -18,7 +18,6 @@ export function createProgramModel(first: ProgramInput | null, requests: Request
   return {
     send,
     replace,
-    /** Exchanges rows and columns of attention weights. */
     async transpose() {
       const [{ readWeights }, { swapped }] = await Promise.all([
         import('../model/programInput.ts'),

@@ -102,7 +102,6 @@ export function createReceiver(
     receive(part: ReceivedPart) {
       if (answers.isAbout(part.of)) handle(part);
     },
-    /** Shows an answer from a file until the worker's first answer arrives. A failure of the worker stays visible. */
     showStored(file: string) {
       if (answers.fields.run.peek() || keyOfShow(state.peek()) !== keyOfShow(initialState)) return;
       const parts = unfoldAnswer(file) as ReceivedPart[];

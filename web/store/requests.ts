@@ -74,10 +74,7 @@ function createPending() {
   };
 }
 
-/**
- * Creates functions that request what the page displays. None of these functions sends the same request twice in a row.
- * @param onShow called before what a state shows is requested
- */
+/** Creates requests for what is displayed; none repeats its last. `onShow`: called before a state is requested. */
 function createDisplayRequests(
   state: ReadonlySignal<State>,
   ask: (verb: VerbOfState) => void,
@@ -167,7 +164,6 @@ export function createRequests({
     pending.set(request.verb, true);
     client.ask(request);
   }
-  /** Sends a request about the current state. */
   const ask = (verb: VerbOfState) => send({ verb, state: state.peek() });
   const display = createDisplayRequests(state, ask, waiting.begin);
 

@@ -37,7 +37,6 @@ export function createSession(options: SessionOptions) {
   options.first?.then(parts.receiver.showStored);
 
   return {
-    /** True if the instrument is a part of another page. */
     embedded: options.embedded === true,
     /** Models of the menu whose files are available. */
     models: options.models ?? [],
@@ -78,7 +77,6 @@ export function createSession(options: SessionOptions) {
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
     tracing: requests.tracing,
-    /** The place of the trace under the pointer. */
     tracedPlace: tracing.pointed,
     pointTrace: tracing.point,
     tracePaused: tracing.paused,

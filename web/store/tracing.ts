@@ -70,7 +70,6 @@ export function createTracing({
         if (trace) answers.set({ trace: withCells(trace, cells) });
       },
     },
-    /** The place under the pointer, or the place that was reached by the keyboard. */
     pointed: readOnly(pointed),
     /** Sets the place under the pointer, which the worker measures next. */
     point(place: GridPlace | null) {

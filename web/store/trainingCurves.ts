@@ -15,7 +15,7 @@ export function createCurves() {
   return {
     now: readOnly(now),
     previous: readOnly(previous),
-    /** @param isNew false if the same training is shown again */
+    /** `isNew`: false if the same training is shown again. */
     begin(curves: Curves, isNew: boolean, { task, text }: { task: string; text: string }) {
       const before = learned;
       learned = `${task} ${text}`;

@@ -36,7 +36,6 @@ export function createTrainingRun({
   speed: ReadonlySignal<number | null>;
   film: FilmPlayer;
   steer: (control: TrainingControl) => void;
-  /** called when a training has been read from a file */
   onLoaded: (settings: Settings) => void;
 }) {
   const curves = createCurves();
@@ -75,15 +74,11 @@ export function createTrainingRun({
   return {
     curves,
     restart: () => begin({ fresh: true }),
-    /** Continues a model that was saved as a file. */
     loadFile(bytes: Uint8Array) {
       loading = true;
       ask({ bytes });
     },
-    /**
-     * Must be called after every change of the state.
-     * @returns true if training is shown, so that the worker needs no other request
-     */
+    /** Must be called after every change of the state. Returns true if training is shown and needs no other request. */
     follow(before: State | null, now: State): boolean {
       const wasOpen = before !== null && isOpen(before);
       if (!isOpen(now)) {

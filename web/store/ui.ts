@@ -43,7 +43,6 @@ function createFirstVisit() {
     markFirstFallen() {
       firstFallen.value = true;
     },
-    /** True while the instrument appears after the first visit. */
     arriving: readOnly(arriving),
     setArriving(is: boolean) {
       arriving.value = is;
@@ -72,7 +71,6 @@ export function createUi() {
   let isNew = false;
 
   return {
-    /** Text for screen readers. */
     announcement: readOnly(announcement),
     announce(text: string) {
       announcement.value = text;
@@ -130,7 +128,6 @@ export function createUi() {
     markStoryMoved() {
       storyMoved.value = true;
     },
-    /** True if each step of a reading is written out. */
     inFull: readOnly(inFull),
     setInFull(is: boolean) {
       inFull.value = is;

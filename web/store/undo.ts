@@ -8,7 +8,7 @@ const MAX_STEPS = 200;
 
 export const startHistory = (now: State): History => ({ past: [], now, future: [], gesture: null });
 
-/** @param gesture successive changes with the same name are one step */
+/** `gesture`: successive changes with the same name are one step. */
 export function record(history: History, next: State, gesture: string | null = null): History {
   if (next === history.now) return history;
   const continues = gesture !== null && gesture === history.gesture;

@@ -1,12 +1,14 @@
 // The texts of the first visit in Chinese.
 
+import type { first as en } from './first.en.ts';
+
 const ONES = [...'零一二三四五六七八九十'];
 const inWords = (n: number) =>
   n <= 10 ? ONES[n] : n < 100 ? `${n < 20 ? '' : ONES[Math.floor(n / 10)]}十${n % 10 ? ONES[n % 10] : ''}` : String(n);
 /** In Chinese, the number two before a measure word is another character. */
 const count = (n: number) => (n === 2 ? '两' : inWords(n));
 
-export const first: typeof import('./first.en.ts').first = {
+export const first: typeof en = {
   about: '看语言模型的每个头在看什么',
   guesses: ['模型猜 ', '：'],
   head: '这个注意力头',

@@ -1,6 +1,8 @@
 // The texts of the story that the rest of the page shows, in Chinese.
 
-export const story: typeof import('./story.en.ts').story = {
+import type { story as en } from './story.en.ts';
+
+export const story: typeof en = {
   name: '故事',
   open: '打开故事',
   leave: '离开故事',

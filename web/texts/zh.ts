@@ -17,7 +17,6 @@ const names: Record<string, string> = {
   recall: '回忆',
   whale: '白鲸，在自己的文本上',
 };
-/** Short names of the models for the header, which has less room. */
 const models: Record<string, string> = { ...names, whale: '我的副本' };
 
 export const strings: Strings = {

@@ -5,7 +5,7 @@ import type { AnswerMessage, CancelRequest, Request } from '../model/protocol/pr
 import type { WorkerLike } from '../model/protocol/workerLike.ts';
 export type Answer = ReturnType<typeof import('./withoutWorker.ts').createLocalAnswerer>;
 
-/** @param input the name of the source whose requests are answered on the page */
+/** `input`: the name of the source whose requests are answered on the page. */
 export function routed(start: () => WorkerLike, input: string): WorkerLike {
   let worker: WorkerLike | null = null;
   /** Set while the input is attention weights. */
@@ -42,7 +42,6 @@ export function routed(start: () => WorkerLike, input: string): WorkerLike {
   return router;
 }
 
-/** Returns the name of the model that a request is about. */
 function modelOf(request: Request | CancelRequest) {
   if ('name' in request) return request.name;
   return 'state' in request ? request.state.model : undefined;

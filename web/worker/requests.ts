@@ -1,4 +1,4 @@
-// Dispatches the requests of the page: see store/protocol.d.ts for the messages and verbs/table.js for the verbs. An
+// Dispatches the requests of the page: see store/protocol.ts for the messages and verbs/table.ts for the verbs. An
 // answer consists of parts, { id, part, … }, and ends with { id, done: true } or { id, error }. If several requests
 // with the same verb wait, only the newest is answered.
 
@@ -31,7 +31,6 @@ export function createAnswerer({
   modelStore?: ModelStore;
 }) {
   const context = createContext(load, fetchBeside, modelStore);
-  /** The newest request of each verb. */
   const newest: Map<Verb, number> = new Map();
 
   function replyTo({ id, verb }: Request): Reply {

@@ -20,7 +20,6 @@ export interface Reply {
 export interface WorkerContext {
   core(): Promise<Hl>;
   sources: OpenSources;
-  /** Reads a file from the folder of the script. */
   fetchFile: FetchFile;
   runs: RunCache;
   roles: RoleCache;

@@ -9,19 +9,13 @@ export type Table = { queries: string[]; keys: string[]; weights: Float32Array; 
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/**
- * Returns a text as one field. A spreadsheet would run some texts as formulas, so an apostrophe is put before such a
- * text, unless it is a number. A text that contains a usual separator, or has space around it, is quoted.
- */
+/** Returns a text as one field, quoted if needed, after an apostrophe if a spreadsheet would run it as a formula. */
 export function field(text: string) {
   const cell = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/**
- * Returns one head as CSV: a column for each key, a row for each query, every weight as the shortest decimal of its
- * float32.
- */
+/** Returns one head as CSV: a column per key, a row per query, each weight as the shortest decimal of its float32. */
 export function toCsv(
   { queries, keys, weights, shape: [, H, T, S] }: Table,
   { batch, head }: { batch: number; head: number },

@@ -1,7 +1,6 @@
 // Texts in SVG drawings. A drawing has no fonts of its own, so each text names fonts of common systems, and its width
 // can be fixed to that in the page.
 
-/** Returns the width of a text. */
 export type Measure = (text: string, size: number, font: string) => number;
 
 export const SERIF =
@@ -13,11 +12,7 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 export const xml = (text: string) =>
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu, '').replace(/[&<>"']/g, (sign) => ENTITIES[sign]);
 
-/**
- * Returns an attribute that fixes the width of a text, so that texts neither overlap nor are cut in a viewer without
- * the font.
- * @param how most: the largest width
- */
+/** Returns an attribute that fixes a text's width, at most `most`, for viewers without the font. */
 export const fixed = (
   words: string,
   size: number,

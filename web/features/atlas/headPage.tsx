@@ -89,10 +89,7 @@ function Here({ role }: { role: AtlasRole | null }) {
   );
 }
 
-/**
- * Shows the role of a head, and its mean weight on the tokens of the role: as measured for the name, and over the
- * passages of the scan.
- */
+/** Shows a head's role and its mean weight on the role's tokens: as measured for the name, and over the passages. */
 function Rule({
   map,
   role,

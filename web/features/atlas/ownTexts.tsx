@@ -16,10 +16,7 @@ import { useSession } from '../../store/context.ts';
 import { timeText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';
 
-/**
- * A file or a pasted text. format: null if the file is not read; code: the reason in that case. rows: number of rows of
- * a Parquet file.
- */
+/** A file or a pasted text. format: null if it is not read, for the reason `code`; rows: of a Parquet file. */
 export type Source = {
   name: string;
   text: string;

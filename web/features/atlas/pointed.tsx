@@ -10,7 +10,7 @@ import { useRoleNames } from './useAtlas.ts';
 /** Heads that are at most this many pixels apart overlap. */
 const OVERLAP = 9;
 
-/** @param props heads: those at the pointer, the nearest first */
+/** `heads`: those at the pointer, the nearest first. */
 export function Pointed({ drawn, heads }: { drawn: Drawn; heads: number[] }) {
   const words = useSession().words.value;
   const texts = useAtlasTexts();

@@ -10,10 +10,7 @@ import { px } from '../../ui/px.ts';
 import { type Box, type CircuitLayout, type DrawnLine, layoutOf } from './circuitLayout.ts';
 import { pointsText, textsIn, toggleCut } from './circuitState.ts';
 
-/**
- * Pixels for the title with the prediction, for the tokens, and for the names of layers. The constants below are those
- * of a narrow drawing.
- */
+/** Pixels for the title with the prediction, for the tokens and for names of layers. Below: for a narrow drawing. */
 const [TOP, BOTTOM, SIDE] = [96, 44, 72];
 const [NARROW_TOP, NARROW_SIDE] = [70, 22];
 /** In a drawing narrower than this, layers have only their numbers, and few lines are drawn. */
@@ -33,7 +30,6 @@ export function CircuitDrawing({
 }: {
   circuit: Circuit;
   lines: ShownLine[];
-  /** the lines that are kept */
   all: ShownLine[];
   width: number;
   height: number;
@@ -194,10 +190,7 @@ function Strokes({ line: { points, width } }: { line: DrawnLine }) {
   return <path class="strokes" d={one(-3) + one(3)} />;
 }
 
-/**
- * The percentage points that cutting an edge costs, next to its line. Only the edges of the chosen head and the edge
- * under the pointer have figures.
- */
+/** The percentage points that cutting an edge costs, for edges of the chosen head and the edge under the pointer. */
 function Figure({ line: { name, cost, figure, isCut, from, to } }: { line: DrawnLine }) {
   const session = useSession();
   const pointed = session.circuit.pointed.value;
@@ -215,7 +208,6 @@ function Figure({ line: { name, cost, figure, isCut, from, to } }: { line: Drawn
   );
 }
 
-/** Returns true for a head, or for an input of a head. */
 const isInHead = ({ kind }: ShownLine['from'] | ShownLine['to']) =>
   kind !== 'embed' && kind !== 'mlp' && kind !== 'logits';
 

@@ -44,10 +44,7 @@ export function CircuitPanel() {
   );
 }
 
-/**
- * Switches between the strongest lines and all lines that are kept.
- * @param props few: true if not all are drawn
- */
+/** Switches between the strongest lines (`few`) and all lines that are kept. */
 function HowMany({ few, count }: { few: boolean; count: number }) {
   const session = useSession();
   const own = textsIn(session);
@@ -90,7 +87,6 @@ function Kept({ circuit, count }: { circuit: Circuit; count: number }) {
   );
 }
 
-/** Shows the progress of the measurement. */
 function Working({ work: { stage, done, total, left } }: { work: CircuitWork }) {
   const session = useSession();
   const own = textsIn(session);

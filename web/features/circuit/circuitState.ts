@@ -17,10 +17,7 @@ export const settingsIn = ({ state }: Session): CircuitSettings => state.value.c
 export const change = (session: Session, fields: Partial<CircuitSettings>, gesture?: string) =>
   session.update({ circuit: { ...settingsIn(session), ...fields } }, gesture);
 
-/**
- * Returns the circuit, the number of edges that are kept, all of these edges, and those that are drawn and listed; null
- * while no circuit has been measured. If the visitor has not chosen the number, only a few are drawn.
- */
+/** Returns the circuit, the edges that are kept and those that are drawn (by default few); null until measured. */
 export function useCircuit() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
@@ -31,7 +28,6 @@ export function useCircuit() {
   return { circuit, count, all, lines: chosen === null ? fewLines(all) : all };
 }
 
-/** Returns the name of a node of an edge. */
 export function nodeName(own: Texts, { kind, layer = 0, head = 0 }: Node) {
   if (kind === 'embed') return own.words;
   if (kind === 'mlp') return own.mlp(layer);
@@ -57,10 +53,7 @@ export function keepLines(session: Session, count: number) {
   change(session, { lines: Math.min(Math.max(count, 1), most) }, 'lines');
 }
 
-/**
- * Handles the keys of the drawing and of the list.
- * @returns true if the key has a function here
- */
+/** Handles the keys of the drawing and of the list; returns true for a key with a function here. */
 export function onKey(session: Session, { lines, count }: { lines: ShownLine[]; count: number }, key: string): boolean {
   const own = textsIn(session);
   const pointed = session.circuit.pointed.value;

@@ -6,7 +6,6 @@ import type { Kind } from '../../ui/layout.ts';
 import { CarriesMenu } from './carriesMenu.tsx';
 import { change, lineText, settingsIn, textsIn } from './circuitState.ts';
 
-/** kind: kind of the screen */
 export function CutLine({ kind }: { kind: Kind }) {
   const session = useSession();
   const own = textsIn(session);

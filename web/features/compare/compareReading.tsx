@@ -67,7 +67,6 @@ function CellName({ runs: { now, old }, read }: { runs: ComparedRuns; read: Cell
   );
 }
 
-/** The headings of the current run, the pinned run and their difference. */
 function Columns() {
   return useTexts().columns.map((name) => (
     <th key={name} scope="col">

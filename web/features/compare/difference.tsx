@@ -67,11 +67,9 @@ export function Difference({ runs, read, room }: { runs: ComparedRuns; read: Cel
   );
 }
 
-/** Returns the position in the grid of a token of either run. */
 const indexOf = (places: Aligned['places'], { now, old }: { now: number; old: number }) =>
   places.findIndex((place) => (now >= 0 ? place.now === now : place.old === old));
 
-/** The title with the name of the head and the meaning of the colours. */
 function Title({
   runs,
   compact = false,

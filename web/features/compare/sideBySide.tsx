@@ -54,10 +54,7 @@ export function SideBySide({ runs, read, room }: { runs: RunPair; read: CellPair
   );
 }
 
-/**
- * Returns the positions of the pictures. Two pictures side by side end at the bottom of the view. Two pictures one
- * below the other fill the view.
- */
+/** Returns the positions of the pictures: side by side they end at the bottom of the view, otherwise they fill it. */
 function layoutOf({ down, left, right, top, overhang, matrixWidth, matrixHeight }: AlignedPlan, room: ViewProps) {
   const needed = down ? 2 * (top + matrixHeight) + BETWEEN : top + matrixHeight;
   const height = room.free ? needed : room.height;

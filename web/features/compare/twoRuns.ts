@@ -60,7 +60,7 @@ export function usePointing() {
       if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
       session.setPinnedHover(isThere(now) ? null : old);
     },
-    /** @param toggle toggle: true to release the cell if it is already chosen */
+    /** `toggle`: true to release the cell if it is already chosen. */
     hold({ now, old }: CellPair, toggle = true) {
       session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;

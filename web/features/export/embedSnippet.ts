@@ -9,10 +9,7 @@ const VIEWS = { lines: 'lines', flow: 'flow' };
 
 const literal = (value: unknown) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/**
- * Returns true if the snippet can show the current model, which must be the demo model, because the package includes no
- * other.
- */
+/** Returns true for the demo model, the only one that the package includes. */
 export const isEmbeddable = ({ model }: State) => model === 'whale';
 
 /** Returns HTML that shows one head, or another view, in its current state. */

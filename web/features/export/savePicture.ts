@@ -49,17 +49,15 @@ function shownOf(session: Session, run: Run): Shown {
   };
 }
 
-/**
- * @param pixelRatio PNG pixels for each pixel of the drawing
- * @param figures true if the weights are written in their cells
- */
+/** `pixelRatio`: PNG pixels per drawing pixel; `figures`: the weights are written in their cells. */
 export async function exportAs(kind: string, session: Session, pixelRatio: number = PIXEL_RATIO, figures = false) {
   const run = session.run.value;
   if (!run?.T || !run.S) return;
   const shownHead = shownOf(session, run);
   const { title, names, keys, weights } = shownHead;
   const { model } = session.state.value;
-  const save = (type: string, content: any) => download(fileName(['headlight', model, title], kind), type, content);
+  const save = (type: string, content: BlobPart) =>
+    download(fileName(['headlight', model, title], kind), type, content);
   if (kind in ARRAYS) {
     const { type, write } = ARRAYS[kind as 'npy'];
     return download(fileName(['headlight', model], kind), type, write(allOf(run, names, keys)));
@@ -75,10 +73,7 @@ export async function exportAs(kind: string, session: Session, pixelRatio: numbe
   save('image/png', await pngFrom(figure, pixelRatio));
 }
 
-/**
- * Returns a program. If a program can run the model, it runs the model; otherwise the program contains the numbers of
- * the head.
- */
+/** Returns a program that runs the model if one can; otherwise it contains the numbers of the head. */
 function programOf(kind: string, session: Session, { run, title, names, keys }: Shown) {
   const state = session.state.value;
   if (kind === 'mjs' && isRunnable(run.about)) {

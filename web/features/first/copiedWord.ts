@@ -21,7 +21,6 @@ export type Copied = {
 
 const textOf = (pieces: Run['pieces']) => pieces.map(({ space, text }) => space + text).join('');
 
-/** Returns the index of the largest weight. */
 const largest = (row: Float32Array) => row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
 
 /**

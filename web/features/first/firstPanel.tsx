@@ -42,10 +42,7 @@ export function FirstPanel() {
   );
 }
 
-/**
- * Returns a text that says how many of the last rows find an earlier occurrence of their words, and where the remaining
- * rows look.
- */
+/** Says how many of the last rows find an earlier occurrence of their words, and where the others look. */
 function foundText(session: Session, run: Run) {
   const { T, layer, head, pieces } = run;
   const words = session.words.value.first;

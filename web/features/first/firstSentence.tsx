@@ -1,5 +1,6 @@
 // The first screen of a first visit: one sentence, one arc, one switch.
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PICTURE } from '../../model/firstVisit.ts';
 import { isOff } from '../../model/modelEdits.ts';
@@ -95,7 +96,7 @@ function Screen({ copied, cases }: { copied: Copied; cases: Cases }) {
 }
 
 /** The main part of the screen. It is no <main> element if it is embedded in another page, which has its own. */
-function Main({ session, children }: { session: Session; children: any }) {
+function Main({ session, children }: { session: Session; children: ComponentChildren }) {
   const Element = session.embedded ? 'section' : 'main';
   return <Element class="first-main">{children}</Element>;
 }

@@ -9,10 +9,7 @@ import { shortest } from '../../ui/oklab.ts';
 import { allParts, type Contribution } from './contributions.ts';
 import { otherPart } from './pickedPart.ts';
 
-/**
- * Returns a row for each part of the model, and a last row with their sum, which is the logit.
- * @param attention that `heads` belong to
- */
+/** Returns a row per part of the model, and their sum, the logit. `attention`: that `heads` belong to. */
 export function contributionCsv(parts: Contribution[], attention: string, sum: number) {
   const rows = parts.map(({ kind, of, layer, head, value }) => [
     kind,

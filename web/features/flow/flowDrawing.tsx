@@ -67,7 +67,6 @@ function Against({ part, scale }: { part: Node; scale: number }) {
 
 const lineName = ({ from, to, kind }: Line) => `${from.layer}.${from.head}-${to.layer}.${to.head}${kind}`;
 
-/** Draws the composition of two heads as a line. */
 function CompositionLine({ line }: { line: Line }) {
   const session = useSession();
   const picked = session.picked.value;

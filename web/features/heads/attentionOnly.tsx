@@ -1,5 +1,6 @@
 // A description in the place of the next token, for attention heads without a language model.
 
+import type { About, LayerSummary } from '../../model/protocol/protocol.ts';
 import { PROGRAM_MODEL } from '../../model/state.ts';
 import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
@@ -9,7 +10,6 @@ import { heads as inChinese } from './attentionOnly.zh.ts';
 
 const TwoSentences = later(() => import('../similarity/similarity.tsx'), 'TwoSentences');
 
-import type { About, LayerSummary } from '../../model/protocol/protocol.ts';
 export type Texts = typeof inEnglish;
 
 export function AboutHeads({ about }: { about: About }) {

@@ -95,8 +95,8 @@ function Heads({
   const { size, left, across, down, columns, rowTop } = layout;
   const isTiled = size < MIN_PICTURE;
   const rooms = !layout.named ? null : roomsForNames(session, about, order, { columns, across, letter });
-  const point = (event: any) => {
-    const name = isTiled && event.target.closest?.('[data-head]')?.dataset.head;
+  const point = (event: { target: EventTarget | null }) => {
+    const name = isTiled && (event.target as Element).closest?.<HTMLElement>('[data-head]')?.dataset.head;
     if (!name) return setPointed(null);
     const [layer, head] = name.split('.').map(Number);
     const place = order?.[layer].indexOf(head) ?? head;
@@ -126,7 +126,6 @@ function Heads({
   );
 }
 
-/** The number of a layer, next to the residual stream. */
 function LayerName({ layer, layout: { isNumbered, middle } }: { layer: number; layout: Layout }) {
   const words = useSession().words.value;
   if (!isNumbered) return null;

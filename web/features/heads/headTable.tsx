@@ -2,7 +2,9 @@
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { fileName } from '../../drawing/export/csv.ts';
+import type { Run } from '../../drawing/types.ts';
 import { weightsOf } from '../../model/derivation.ts';
+import type { Roles, RoleWeights } from '../../model/protocol/protocol.ts';
 import { useSession } from '../../store/context.ts';
 import { roleName } from '../../store/shownRoles.ts';
 import { download } from '../../ui/download.ts';
@@ -12,13 +14,9 @@ import { spreadOf } from './weightStatistics.ts';
 
 export { default as styles } from './headTable.css';
 
-import type { Run } from '../../drawing/types.ts';
-import type { Roles, RoleWeights } from '../../model/protocol/protocol.ts';
 export type Column = 'entropy' | 'distance' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first';
-/** head with its values */
 export type Row = { layer: number; head: number } & Partial<Record<Column, number>>;
 
-/** Returns the heads whose weights the page has received. */
 function rowsOf(run: Run): Row[] {
   const { T, S, about, scores } = run;
   const rows = [];

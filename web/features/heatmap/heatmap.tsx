@@ -88,10 +88,7 @@ function Matrix({ picture, canvas }: { picture: PictureOf; canvas: { current: HT
   );
 }
 
-/**
- * Returns handlers of pointer events. A mouse reads the cell under it, and a press keeps that cell or releases it. A
- * finger reads a cell only while it presses.
- */
+/** Returns pointer handlers. A mouse reads the cell under it and keeps it by a press; a finger reads by pressing. */
 function useMatrixInput({ weights, T, S, cell, full }: PictureOf, canvas: { current: HTMLCanvasElement | null }) {
   const session = useSession();
   const isTouching = useRef(false);

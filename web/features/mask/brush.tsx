@@ -15,10 +15,7 @@ import { brush as inEnglish } from './brush.en.ts';
 import { brush as inChinese } from './brush.zh.ts';
 import { cellsUnder, line, paintAt } from './stroke.ts';
 
-/**
- * A stroke from press to release. cells: the cells by their index in the matrix. last: the last cell. gesture: the name
- * under which all changes of the stroke are one step of undo.
- */
+/** From press to release. cells: by index in the matrix; gesture: its changes are one step of undo under this name */
 export type Stroke = { cells: Map<number, Cell>; last: Cell | null; gesture: string };
 
 export const brushTexts = (session: Session) => (session.language.value === 'zh' ? inChinese : inEnglish);
@@ -29,7 +26,6 @@ const BRUSH_WIDTH = 11;
 const MIN_SLASHED_CELL = 5;
 let strokes = 0;
 
-/** Returns the cells that are masked by hand in the shown head. */
 export const hiddenHere = (session: Session, { painted, head }: State) =>
   effective(painted, placeOfLayer(session), head, '');
 

@@ -12,7 +12,7 @@ import { brushTexts, hiddenHere } from './brush.tsx';
 
 const TOOLS = ['hide', 'show'] as const;
 
-/** kind: kind of the screen, see ui/layout.js */
+/** kind: kind of the screen, see ui/layout.ts */
 export function BrushLine({ kind }: { kind: Kind }) {
   const session = useSession();
   const own = brushTexts(session);

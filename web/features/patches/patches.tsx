@@ -14,7 +14,6 @@ import { patches as inChinese } from './patches.zh.ts';
 
 export { default as styles } from './patches.css';
 
-/** Height of the small images in pixels. */
 const SMALL_HEIGHT = 62;
 const TEXTS = { en: inEnglish, zh: inChinese };
 
@@ -50,7 +49,6 @@ function Panes({
   grid: PatchGrid;
   /** side of a patch in CSS pixels */
   size: number;
-  /** true if image and weights are side by side */
   split: boolean;
   /** width of the texts, if it is not the width of the image */
   lineWidth: number | undefined;

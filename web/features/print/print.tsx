@@ -13,7 +13,6 @@ export const styles = `${css}
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 
-/** The caption, which is visible only on paper. */
 export function Media() {
   const session = useSession();
   const words = session.words.value;

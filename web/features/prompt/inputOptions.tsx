@@ -6,10 +6,7 @@ import { useSession } from '../../store/context.ts';
 const Chat = later(() => import('../chat/chat.tsx'), 'Chat');
 const Sound = later(() => import('../sound/sound.tsx'), 'Sound');
 
-/**
- * The second text and the choice of attention of an encoder–decoder, the entry of a batch, and the button for another
- * image.
- */
+/** An encoder–decoder's second text and choice of attention, a batch's entry, and the button for another image. */
 export function InputOptions() {
   const session = useSession();
   const words = session.words.value;
@@ -66,7 +63,6 @@ export function InputOptions() {
   );
 }
 
-/** Chooses the entry of a batch. */
 function Entry({ count }: { count: number }) {
   const session = useSession();
   const words = session.words.value.open;

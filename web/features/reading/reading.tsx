@@ -1,6 +1,7 @@
 // The computation of the weight that is read. The strips share one grid of columns, so that a product is under its
 // factors. In full, each step is written out, and the mixture of all values is shown. Every number comes from the core.
 
+import type { Cell, Run, RunWithValues } from '../../drawing/types.ts';
 import { isAhead, readingOf } from '../../model/derivation.ts';
 import { plain, signed, sumText, weightText } from '../../model/numbers.ts';
 import { linesOf } from '../../model/score.ts';
@@ -15,13 +16,9 @@ import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
 const RowReading = later(() => import('./rowReading.tsx'), 'RowReading');
 
 import type { ComponentChildren } from 'preact';
-import type { Cell, Run, RunWithValues } from '../../drawing/types.ts';
 export type CellReading = ReturnType<typeof readingOf>;
 
-/**
- * title: true if the name of the cell is above the strips. The remaining props are for views that replace this
- * component with their own.
- */
+/** title: the cell's name is above the strips. The other props are for views with their own version of this. */
 export function Reading({
   compact = false,
   title = true,

@@ -13,7 +13,6 @@ const JOINED: Record<string, string> = {
   en: 'Words: weights of the tokens of a key are added, those of a query averaged.',
   zh: '按词：键的各词元的权重相加，查询的各词元的权重取平均。',
 };
-/** Maximum number of keys listed for a row. */
 const MAX_KEYS = 8;
 
 export function RowReading({ run, cell, title = true }: { run: Run; cell: Cell; title?: boolean }) {
@@ -53,7 +52,6 @@ export function RowReading({ run, cell, title = true }: { run: Run; cell: Cell; 
   );
 }
 
-/** Returns the positions of the largest weights. */
 function largest(row: ArrayLike<number>, count: number) {
   const found: number[] = [];
   for (let s = 0; s < row.length; s++) {

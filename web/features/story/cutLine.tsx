@@ -2,6 +2,7 @@
 // line.
 
 import { lineKey, type Place, TRICK } from '../../model/trial.ts';
+import type { Layout } from '../../parts/headLayout.ts';
 import { Switch } from '../../parts/headSwitch.tsx';
 import { useSession, useTexts } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
@@ -10,8 +11,6 @@ import { TEXTS } from './texts.ts';
 
 export type { Layout } from '../../parts/headLayout.ts';
 export { default as styles } from './cutLine.css';
-
-import type { Layout } from '../../parts/headLayout.ts';
 
 /**
  * In CSS pixels: half the size of the switch with its touch area, width of the text next to the switch, and distance of

@@ -12,9 +12,7 @@ export type Pair = { query: number; key: number };
 const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
 /** y at which the line from the pair's column to the rectangle begins and ends, in CSS pixels. */
 const [LINE_TOP, LINE_END] = [-8, 26];
-/**
- * In CSS pixels: maximum height above the axis, room below the axis and at the sides, and half the size of the knob.
- */
+/** In CSS pixels: maximum height above the axis, room below it and at the sides, and half the size of the knob. */
 const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 
 export function PairArea({

@@ -123,18 +123,15 @@ export type ResultTexts = {
   colon: string;
 };
 
-/** Returns an answer as a text that begins with its mark. */
 export function answerText({ questions, none, marks }: ResultTexts, answer: Answer | undefined) {
   if (!answer || answer.what === null) return `${marks.none} ${none}`;
   const { right, wrong } = questions[answer.question];
   return `${answer.right ? marks.right : marks.wrong} ${answer.right ? right : wrong} (${answer.what})`;
 }
 
-/** Returns how many answers were right, as a text. */
 export const countText = ({ right }: ResultTexts, answers: Answer[]) =>
   right(answers.filter((answer) => answer.right).length, QUESTIONS.length);
 
-/** Returns all answers as plain text, with further lines. */
 export function plainResult(texts: ResultTexts, stored: Stored, more: string[] = []) {
   const lines = (i: number) =>
     TIMES.map((when) => {

@@ -23,7 +23,6 @@ export { default as styles } from './story.css';
 
 const Inside = later(() => import('./inside.tsx'), 'Inside');
 const STORIES = { en: inEnglish, zh: inChinese };
-/** Returns the texts of all steps by name. */
 const textsOf = ({ language: { value: language } }: Session): Record<string, any> => ({
   ...STORIES[language],
   ...QUIZ[language],
@@ -92,10 +91,7 @@ export function Story({
   );
 }
 
-/**
- * Scrolls the next question into view, or after its answer the task, its figure and its result, which may be below the
- * edge.
- */
+/** Scrolls the next question into view or, once answered, its task, figure and result. */
 function showLatest(story: HTMLElement) {
   const question = story.querySelector('.ask:not(:has(:checked))');
   const all = story.querySelectorAll('.do, .pair-area, .seen, .act');

@@ -18,7 +18,6 @@ export { default as styles } from './sums.css';
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 const textsIn = (session: Session) => TEXTS[session.language.value as 'en' | 'zh'];
-/** Maximum number of tokens that are listed. */
 const MAX_LISTED = 8;
 
 /** Returns the rows or columns that are added, without those that the picture does not have. */
@@ -82,10 +81,7 @@ export function extend(session: Session, picture: Picture, key: string) {
   show(session, extended(addedIn(session), key, read, picture));
 }
 
-/**
- * Handles a press on a label. A drag adds the labels that the pointer passes over. With Control a press adds or removes
- * one label.
- */
+/** Handles a press on a label: a drag adds the labels it passes, Control adds or removes one label. */
 export function drag(session: Session, picture: Picture, pressed: PointerEvent, label: HTMLElement) {
   const area = label.closest('.picture')?.querySelector('.matrix') as HTMLElement | null;
   if (!area) return;

@@ -64,7 +64,6 @@ export function MeanLine({ measured, box, width }: { measured: Measured; box: Bo
   );
 }
 
-/** @param most number of bits at the top of the drawing */
 function pathOf(means: number[], most: number) {
   let isDrawn = false;
   return means

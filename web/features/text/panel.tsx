@@ -134,10 +134,7 @@ function Largest({ measured }: { measured: Measured }) {
 const changeText = (own: ReturnType<typeof textsIn>, bits: number) =>
   bits < 0 ? own.easier(plain(-bits, 1)) : own.harder(plain(bits, 1));
 
-/**
- * Shows the numbers of the whole text: before a change, and after it. If the other case is the model without a head, it
- * is the one after the change.
- */
+/** The numbers of the whole text before and after a change; the other case without a head is the one after. */
 function Whole({ measured }: { measured: Measured }) {
   const session = useSession();
   const own = textsIn(session);

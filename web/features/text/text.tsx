@@ -60,7 +60,6 @@ export function Text({ width, height, most, compact = false, free = false }: Vie
   );
 }
 
-/** Offers a longer passage if the text is short. */
 function ShortText({ measured }: { measured: Measured }) {
   const session = useSession();
   const own = textsIn(session);
@@ -77,7 +76,6 @@ function ShortText({ measured }: { measured: Measured }) {
   );
 }
 
-/** Shows the progress of the measurement if it takes long. */
 function Progress({ measured: { done, total, masked, stopped } }: { measured: Measured }) {
   const session = useSession();
   const own = textsIn(session);

@@ -12,10 +12,7 @@ import { bitsOf } from './measured.ts';
 const figuresOf = (one: SurprisedToken | undefined) =>
   one ? [one.probability, bitsOf(one)].map((x) => shortest(Math.fround(x))) : ['', ''];
 
-/**
- * Returns a row for each token: its probability, its surprise in bits, the likeliest token, and both numbers in the
- * other case.
- */
+/** Returns a row per token: probability, surprise in bits, likeliest token, and both numbers in the other case. */
 export function textCsv({ pieces, now, other }: Measured) {
   const titles = ['token', 'text', 'probability', 'bits', 'first_guess', 'other_probability', 'other_bits'];
   const rows = pieces.map(({ name }, t) => [

@@ -6,7 +6,7 @@ import { useSession } from '../../store/context.ts';
 import { Example } from './example.tsx';
 import { beginOwn, showPair, textsIn } from './traceState.ts';
 
-/** @param props wide: true if an example fits next to the list */
+/** `wide`: true if an example fits next to the list. */
 export function Begin({ setWriting, wide }: { setWriting: (what: 'upper') => void; wide: boolean }) {
   const session = useSession();
   const own = textsIn(session);

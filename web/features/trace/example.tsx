@@ -3,7 +3,7 @@
 
 import type { Pair } from '../../model/trace/tasks.ts';
 import { useSession } from '../../store/context.ts';
-import { textsIn } from './traceState.ts';
+import { type Texts, textsIn } from './traceState.ts';
 
 /** The number of layers of the drawing, and the layer from which the last word has the answer. */
 const [LAYERS, MOVED] = [5, 3];
@@ -12,7 +12,6 @@ const [WIDTH, HEIGHT, GAP] = [52, 26, 2];
 
 const wordsOf = (text: string) => text.trim().split(/\s+/);
 
-/** @param props measure: measures this pair */
 export function Example({ pair: { upper, lower, answers }, measure }: { pair: Pair; measure: () => void }) {
   const own = textsIn(useSession());
   const words = [upper, lower].map(wordsOf);
@@ -43,7 +42,7 @@ export function Example({ pair: { upper, lower, answers }, measure }: { pair: Pa
 }
 
 /** The grid: dark cells under the word that differs, then under the last word. */
-function Grid({ own }: { own: any }) {
+function Grid({ own }: { own: Texts }) {
   const columns = 5;
   const last = columns - 1;
   const yOf = (layer: number) => (LAYERS - 1 - layer) * HEIGHT;

@@ -191,10 +191,7 @@ function useCellCanvas(trace: Trace, layout: Layout, { rows, shape }: GridKeys, 
   return canvas;
 }
 
-/**
- * Frames of the place that is read and of the place that is patched. If the heads of a layer are patched, the single
- * heads of that layer have a frame too.
- */
+/** Frames of the places that are read and patched; with the heads of a layer patched, of the single heads too. */
 function Frames({ layout, kind, heads }: { layout: Layout; kind: 'tokens' | 'heads'; heads: number }) {
   const session = useSession();
   const [pointed, chosen] = [session.tracedPlace.value, chosenIn(session)];

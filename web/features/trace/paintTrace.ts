@@ -13,9 +13,8 @@ const [DARK_INK, LIGHT_INK] = ['#1a181e', '#ffffff'];
 const [MIN_FIGURE, LETTER] = [13, 0.62];
 
 /**
- * Paints all places of some parts. A place has a colour, or a dot while it has not been measured, and a number if there
- * is room.
- * @param how places: those of each part; ink: colour of dots; font, size: those of numbers
+ * Paints all places of some parts: a colour, or a dot while not measured, and a number if there is room. places: by
+ * part; ink: colour of dots; font, size: of numbers.
  */
 export function paintCells(
   context: CanvasRenderingContext2D,

@@ -134,11 +134,7 @@ function Tokens({ side, trace, narrow }: { side: Side; trace: Trace; narrow: boo
 /** The least letters of a word that does not fit into its column, in CSS pixels. */
 const LEAST = 10;
 
-/**
- * Writes words that are wider than their column in smaller letters.
- * @param pieces tokens of the sentence
- * @param isFree true if words may be wider than their column
- */
+/** Writes words wider than their column in smaller letters. `isFree`: words may be wider than it. */
 function useFittedWords(area: RefObject<HTMLSpanElement | null>, pieces: unknown, isFree: boolean) {
   const { width } = useSize(area);
   useLayoutEffect(() => {

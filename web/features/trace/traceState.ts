@@ -19,7 +19,6 @@ export const textsIn = (session: Session) => TEXTS[session.language.value as 'en
 /** Returns the place that is patched; null if there is none, or if another view of the page has patched several heads. */
 export const chosenIn = ({ state }: Session) => placesIn(state.value.patch).at(-1) ?? null;
 
-/** Returns the pairs of the chosen task. */
 export const pairsIn = ({ state, traceTasks }: Session): Pair[] =>
   traceTasks.value?.tasks.find(({ name }) => name === state.value.trace.task)?.pairs ?? [];
 
@@ -105,7 +104,6 @@ function strongestKey(session: Session, layer: number, head: number, t: number) 
   return Math.max(row.indexOf(row.reduce((a, b) => Math.max(a, b), 0)), 0);
 }
 
-/** Opens the heatmap at a place, with the place patched. */
 export function openInstrument(session: Session, place: GridPlace) {
   const trace = session.trace.value;
   const { part, layer } = place;
@@ -123,7 +121,6 @@ export function openInstrument(session: Session, place: GridPlace) {
   });
 }
 
-/** Describes a place and its result for a screen reader. */
 export function spokenPlace(session: Session, trace: Trace, place: GridPlace, shareText: (share: number) => string) {
   const own = textsIn(session);
   const cell = cellAt(trace, place);

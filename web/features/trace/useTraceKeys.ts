@@ -74,9 +74,7 @@ export function useTraceKeys({ narrow }: { narrow: boolean }) {
       if (next) visit(session.tracedPlace.value || chosenIn(session) ? next : at);
       else action();
     },
-    /**
-     * Escape ends the reading of a place; if no place is read, it undoes the patch; without a patch it closes the view.
-     */
+    /** Escape ends the reading of a place, else undoes the patch, else closes the view. */
     onEscape(event: KeyboardEvent) {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       event.preventDefault();

@@ -56,7 +56,6 @@ function TaskCharts({ compact }: { compact: boolean }) {
   );
 }
 
-/** The charts of accuracy and loss only, for a phone. */
 export function ShortCharts() {
   const session = useSession();
   const texts = useTrainTexts();

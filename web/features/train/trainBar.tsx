@@ -49,7 +49,7 @@ function PhoneControls() {
   );
 }
 
-/** @param props narrow: true if the less common controls are in a menu */
+/** `narrow`: true if the less common controls are in a menu. */
 function Controls({ narrow }: { narrow: boolean }) {
   const texts = useTrainTexts();
   return (

@@ -78,7 +78,6 @@ function LossChart({ step, end }: { step: number; end: number }) {
   return <Chart {...loss} step={step} end={end} noisy text={(x) => x.toFixed(2)} />;
 }
 
-/** Returns a function that shows a head before the fine-tuning and now. */
 function useShowHead() {
   const session = useSession();
   return ({ layer, head }: HeadPlace) => session.update({ layer, head, view: 'compare', versus: 'beside' });
@@ -140,7 +139,6 @@ function HeadGrid({ changes: { heads } }: { changes: HeadChanges }) {
   );
 }
 
-/** Lists the heads that changed most. */
 function MostChanged({ changes: { heads } }: { changes: HeadChanges }) {
   const session = useSession();
   const words = session.words.value;
@@ -178,7 +176,6 @@ function MostChanged({ changes: { heads } }: { changes: HeadChanges }) {
   );
 }
 
-/** Lists the tokens of the sentence whose probability changed most. */
 function Tokens({ changes: { likely } }: { changes: HeadChanges }) {
   const session = useSession();
   const texts = useTrainTexts();

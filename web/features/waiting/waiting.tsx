@@ -42,7 +42,6 @@ export function Waiting() {
   );
 }
 
-/** The reason why a run failed. */
 export function FailedRun() {
   const session = useSession();
   const texts = useTexts();

@@ -65,8 +65,11 @@ export function MaskMenu() {
   const about = session.about.value;
   const own = about && !about.causal;
   /** Returns the text of a mask, by its name or by the size of its window. */
-  const textOf: (texts: any, renamed: any, name: string) => string = (texts, renamed, name) =>
-    texts[own ? renamed[name] : name] ?? texts.window(Number(name));
+  const textOf: (texts: { window: (n: number) => string }, renamed: Record<string, string>, name: string) => string = (
+    texts,
+    renamed,
+    name,
+  ) => (texts as unknown as Record<string, string>)[own ? renamed[name] : name] ?? texts.window(Number(name));
   const nameOf = (name: string) => textOf(words.masks, { causal: 'none', past: 'causal' }, name);
   const aboutOf = (name: string) => textOf(words.masksAbout, { causal: 'own', past: 'causal' }, name);
   // In cross-attention only one mask applies, because the tokens of the encoder are neither before nor after those of

@@ -3,7 +3,7 @@
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 
-/** @param props name: kind of change that has this scope, for screen readers */
+/** `name`: kind of change that has this scope, for screen readers. */
 export function Scopes({ name }: { name: string }) {
   const session = useSession();
   const words = session.words.value;

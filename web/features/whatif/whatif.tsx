@@ -1,6 +1,7 @@
 // The what-if line at the bottom of the page, with changes to the model and actions on the run.
 
 import type { ComponentChildren } from 'preact';
+import type { About } from '../../model/protocol/protocol.ts';
 import { isChanged, runOf, UNCHANGED } from '../../model/runInput.ts';
 import { placesIn } from '../../model/trace/places.ts';
 import { later } from '../../parts/lazy.tsx';
@@ -13,8 +14,6 @@ import { Share } from './share.tsx';
 const Patched = later(() => import('../trace/patched.tsx'), 'Patched');
 const CutLine = later(() => import('../circuit/circuit.tsx'), 'CutLine');
 const BrushLine = later(() => import('../mask/brushLine.tsx'), 'BrushLine');
-
-import type { About } from '../../model/protocol/protocol.ts';
 
 /** kind: kind of the screen */
 export function WhatIf({ kind }: { kind: Kind }) {

@@ -33,7 +33,6 @@ export function writtenWords(session: Session, run: Run): WrittenWord[] {
   });
 }
 
-/** Shows only the first rows. */
 export function showRows(session: Session, { T }: Run, rows: number, plays: boolean) {
   const shown = Math.min(Math.max(rows, 1), T);
   // If all rows are shown, playback ends, so that rows that are added later are shown too.

@@ -5,11 +5,8 @@
 export const USUAL_SHARE = 0.9;
 
 /**
- * Returns edges that keep USUAL_SHARE of the prediction together, and that keep less if any of them is left out; none
- * if all edges keep less. Starts from the smallest power of two of the strongest edges that keeps enough, then leaves
- * out the weakest edges first.
- * @param strongest the strongest first
- * @param shareOf returns the share of the prediction that edges keep
+ * Returns edges that together keep USUAL_SHARE of the prediction, and less without any of them; none if all keep less.
+ * Starts from the smallest sufficient power of two of the `strongest` (in order), then leaves out the weakest first.
  */
 export async function neededLines<Line>(
   strongest: readonly Line[],

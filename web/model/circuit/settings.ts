@@ -2,9 +2,9 @@
 // which edges are cut.
 
 /**
- * carries: null for the default, which is the value in the other sentence if both have the same number of tokens,
- * otherwise the mean, or zero if a mean has no meaning for the model. lines: number of edges that are kept, null for
- * the least number that keeps most of the prediction. cut: names of edges.
+ * carries: null for the default: the value in the other sentence if that has as many tokens, else the mean, or zero
+ * where a mean has no meaning for the model. lines: edges kept, null for the fewest that keep most of the prediction.
+ * cut: names.
  */
 export type CircuitSettings = { carries: Carries | null; lines: number | null; cut: string[] };
 

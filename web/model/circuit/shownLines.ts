@@ -3,10 +3,7 @@
 import type { CircuitBegun, CircuitCuts, CircuitWork, CurvePoint, MeasuredLine } from '../protocol/circuitProtocol.ts';
 import { USUAL_SHARE } from './neededLines.ts';
 import { MAX_LINES } from './settings.ts';
-/**
- * The results of a circuit that have been measured so far. needed: names of edges that together keep most of the
- * prediction. cuts: the run in which the edges that the page's state lists are cut.
- */
+/** The results so far. needed: edges that together keep most of the prediction; cuts: the run with the state's cuts */
 export type Circuit = {
   begun: CircuitBegun;
   work: CircuitWork;
@@ -23,19 +20,13 @@ const AT_FIRST = 12;
 /** Number of edges that are drawn unless the visitor has chosen how many are kept. */
 export const FEW = 6;
 
-/**
- * Returns the edges in the order in which they are kept: those that are needed, then the others, and in both groups
- * the edge whose cut causes the largest loss first.
- */
+/** Returns edges in the order in which they are kept: the needed first, and then by the loss that a cut causes. */
 export function inOrder({ lines, needed }: Pick<Circuit, 'lines' | 'needed'>) {
   const isOther = ({ name }: MeasuredLine) => Number(!needed.includes(name));
   return [...lines].sort((a, b) => isOther(a) - isOther(b) || a.value - b.value);
 }
 
-/**
- * Returns the points of the curve, by number of edges. At each point only the first edges in order are kept.
- * @param random true for the curve that keeps random edges instead
- */
+/** Returns the points of the curve by number of edges kept: the first in order, or random ones if `random`. */
 export const curveOf = ({ points }: Circuit, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
@@ -56,16 +47,10 @@ export function isTooLarge(circuit: Circuit) {
   return circuit.work.stage === 'done' && curve.length > 0 && curve.every(({ kept }) => kept < MIN_SHARE);
 }
 
-/**
- * Returns the change of the first answer's probability when an edge is cut, in percentage points. It is negative if the
- * probability falls.
- */
+/** Returns the change of the first answer's probability by a cut, in percentage points; negative if it falls. */
 export const costOf = (both: number[], whole: number[]) => 100 * (both[0] - whole[0]);
 
-/**
- * Returns the edges that are kept, the strongest first. was: the cost of an edge before edges were cut, null if no edge
- * is cut.
- */
+/** Returns the edges that are kept, the strongest first. was: the cost before any cut, null if no edge is cut. */
 export function shownLines({ lines, needed, begun, cuts }: Circuit, count: number): ShownLine[] {
   return inOrder({ lines, needed })
     .slice(0, count)
@@ -80,9 +65,6 @@ export function shownLines({ lines, needed, begun, cuts }: Circuit, count: numbe
 }
 export type ShownLine = MeasuredLine & { cost: number; was: number | null; isCut: boolean };
 
-/**
- * Returns the strongest edges, and the edges that are cut.
- * @param lines the strongest first
- */
+/** Returns the strongest edges and those that are cut. `lines`: the strongest first. */
 export const fewLines = (lines: readonly ShownLine[], count: number = FEW) =>
   lines.filter(({ isCut }, i) => i < count || isCut);

@@ -36,10 +36,9 @@ export function formatOf(name: string): 'txt' | 'jsonl' | 'csv' | 'tsv' | 'json'
   const [, end = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? [];
   if (end === 'ndjson') return 'jsonl';
   if (['md', 'text'].includes(end)) return 'txt';
-  return (['txt', 'jsonl', 'csv', 'tsv', 'json', 'parquet'].includes(end) ? end : null) as any;
+  return (['txt', 'jsonl', 'csv', 'tsv', 'json', 'parquet'].includes(end) ? end : null) as ReturnType<typeof formatOf>;
 }
 
-/** Detects the format of a pasted text. */
 export function formatOfPasted(text: string) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const isJson = (line: string) => {
@@ -53,7 +52,7 @@ export function formatOfPasted(text: string) {
   return lines.length > 0 && lines.every((line) => /^\s*\{/.test(line) && isJson(line)) ? 'jsonl' : 'txt';
 }
 
-/** @param options length: of a passage, in tokens */
+/** `length`: of a passage, in tokens. */
 export function readCorpus(
   text: string,
   format: 'txt' | 'jsonl' | 'csv' | 'tsv' | 'json',
@@ -118,7 +117,7 @@ function textColumns(entries: Entry[]) {
   return [...sizes].sort(([, a], [, b]) => b - a).map(([name]) => name);
 }
 
-/** @param length of a passage, in tokens */
+/** `length`: of a passage, in tokens. */
 function fromTexts(entries: Entry[], before: CorpusProblem[], length: number): ReadTexts {
   const problems = [...before];
   const passages: string[] = [];
@@ -132,10 +131,7 @@ function fromTexts(entries: Entry[], before: CorpusProblem[], length: number): R
   return { passages, columns: [], column: null, problems, whole: passages.length + problems.length };
 }
 
-/**
- * Divides a text at spaces into parts of about the same length.
- * @param most of a part, in characters
- */
+/** Divides a text at spaces into parts of about the same length, at most `most` characters. */
 function divided(text: string, most: number) {
   const count = Math.ceil(text.length / most);
   if (count === 1) return [text];
@@ -153,10 +149,7 @@ function divided(text: string, most: number) {
   return parts;
 }
 
-/**
- * Joins several files into one corpus. texts: null for a file that is not read; code: the reason in that case, by
- * default an unknown format.
- */
+/** Joins files into one corpus. texts: null for a file that is not read; code: the reason, default: unknown format. */
 export function joinCorpora(
   files: readonly { name: string; texts: ReadTexts | null; code?: ProblemCode }[],
 ): ReadTexts {

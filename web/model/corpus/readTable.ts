@@ -3,7 +3,7 @@
 
 import type { CorpusProblem, Entry } from './readCorpus.ts';
 
-/** @returns lines: number of the first line of each row, from 1; unclosed: true if the last quote has no end */
+/** lines: number of the first line of each row, from 1; unclosed: true if the last quote has no end. */
 export function rowsOf(text: string, separator: string): { rows: string[][]; lines: number[]; unclosed: boolean } {
   const rows: string[][] = [];
   const lines: number[] = [];

@@ -1,5 +1,8 @@
 // The messages about the atlas, a scan of all heads over many texts.
 
+import type { HeadRole } from '../../../src/js/analysis/roles/roleRules.ts';
+import type { State } from '../state.ts';
+
 /** The role of a head: see src/js/analysis/roles/headRoles.ts. */
 export type AtlasRole = import('../../../src/js/analysis/roles/roleRules.ts').HeadRole;
 /** A measure of each rule and head. */
@@ -32,7 +35,6 @@ export interface AtlasMap {
   /** The number of passages of the corpus, and how many of them have been read. */
   passages: number;
   done: number;
-  /** Tokens of the passages that have been read. */
   tokens: number;
   /** The indices of passages that are too short to be measured, and the number of truncated passages. */
   skipped: number[];
@@ -51,7 +53,6 @@ export interface AtlasMap {
   state: 'running' | 'paused' | 'stopped' | 'finished';
   /** Milliseconds that the scan took so far. */
   time: number;
-  /** Where the map came from. */
   source: 'scan' | 'stored' | 'sentence' | 'folder';
 }
 

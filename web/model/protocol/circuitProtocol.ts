@@ -8,8 +8,8 @@ export type { Node };
 
 export interface CircuitRequests {
   /**
-   * Measures the edges of a circuit, without cuts. An edge, which the page calls a line, connects the output of the
-   * embedding, a head or an MLP with the input of a later head or MLP or of the logits.
+   * Measures a circuit's edges, without cuts: an edge (on the page a line) goes from the output of the embedding, a
+   * head or an MLP to the input of a later head or MLP or of the logits.
    */
   circuit: { state: State };
   /** Cuts the edges of state.circuit.cut. lines: names of the other edges whose costs are measured with these cuts. */
@@ -28,9 +28,9 @@ export interface CircuitPart {
 }
 
 /**
- * Why there is no circuit. refused: the logits of this model are not a sum over its heads and MLPs. packed: quantized
- * weights have no gradients. length: the sentences have different numbers of tokens. close: the value hardly changes if
- * all edges are cut. noAnswer: a word is not a single token. noPlace: a sentence has no tokens.
+ * Why there is no circuit. refused: the logits are not a sum over heads and MLPs. packed: quantized weights have no
+ * gradients. length: the sentences differ in tokens. close: the value hardly changes without all edges. noAnswer: a
+ * word is not one token. noPlace: a sentence has no tokens.
  */
 export type CircuitProblem = 'refused' | 'packed' | 'length' | 'close' | 'noAnswer' | 'noPlace';
 
@@ -58,7 +58,6 @@ export interface CircuitBegun {
   problem: CircuitProblem | null;
   /** The model's family if `problem` is 'refused', or the word that is not a single token. */
   cause?: string;
-  /** Numbers of tokens of both sentences. */
   lengths?: number[];
 }
 
@@ -93,10 +92,7 @@ export interface CircuitCuts {
   guess: { text: string; probability: number };
   /** For each of the requested edges, the value if this edge is cut as well. */
   lines: { [name: string]: CircuitValue };
-  /**
-   * The key with the largest weight before the cuts, in the head where the last edge that was cut ends. before and now:
-   * the weight of this key. Null if that edge does not end at a head.
-   */
+  /** The strongest key before the cuts and its weight before and now, in the head where the last cut ends; or null */
   looks: { head: { layer: number; head: number }; token: number; key: number; before: number; now: number } | null;
   /** The value with all edges cut that leave the source of the last edge that was cut; null until it is measured. */
   sourceOff: CircuitValue | null;

@@ -10,7 +10,6 @@ export interface HubAnswer {
   waits?: number;
 }
 
-/** A model that can be downloaded. */
 export interface HubModel {
   /** The name of state.model: owner/name@sha, with the file if the repository has several models. */
   name: string;
@@ -23,7 +22,6 @@ export interface HubModel {
   download: number;
   /** The possible forms of the weights, and their bytes in memory. inBlocks: blocks of 4 or 8 bits with scales. */
   forms: { weights: WeightsForm; inBlocks?: boolean; bytes: number }[];
-  /** Bytes of memory that are free. */
   room: number;
   /** False if this browser does not store files for this page. */
   stores: boolean;

@@ -20,7 +20,6 @@ export type * from './sourceProtocol.ts';
 export type * from './trainingProtocol.ts';
 export type { Piece, ProgramInput, Run, Settings, State, Step };
 
-/** A file of a user, with its path in the folder that was opened. */
 export interface UserFile {
   path: string;
   file: Blob;
@@ -30,7 +29,6 @@ export interface UserFile {
 
 export type Verb = keyof Requests;
 export type RequestOf<V extends Verb> = { id: number; verb: V } & Requests[V];
-/** A request before client.ts numbers it. */
 export type UnnumberedRequest = { [V in Verb]: { verb: V } & Requests[V] }[Verb];
 export type Request = { id: number } & UnnumberedRequest;
 
@@ -69,13 +67,11 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   traceControl: TraceControl;
   /** Finds the chat messages in the text. If `messages` is present, makes a text of these messages instead. */
   chat: { state: State; messages?: ChatMessage[] };
-  /** Continues the text. */
   generate: { state: State; max: number };
   /** Opens a user's files as a source. transposed: the last two axes of attention weights are swapped. */
   open: { name: string; title: string; files: UserFile[]; transposed?: boolean };
   /** Opens the input of the program that embeds the page. */
   openInput: { name: string; input: ProgramInput };
-  /** Frees a source, or stops reading it. */
   close: { name: string };
   /** Describes a model of the Hub before its weights are downloaded. address: a name or a link, as it was typed. */
   hubDescribe: { address: string; token: string };
@@ -89,12 +85,10 @@ export interface Requests extends AtlasRequests, CircuitRequests, SurpriseReques
   nameTokens: { name: string; tokens: Record<string, string[]> };
   /** Sets the picture that a model of patches reads; without a file, the picture that the page draws. */
   picture: { name: string; file?: Blob & { name?: string } };
-  /** Sets the sound that a model hears; without samples, the sound that the page makes. samples: mono, −1 to 1. */
   sound: { name: string; samples?: Float32Array; rate?: number };
   /**
-   * Trains a model and reports on it until the next request of this verb. fresh: true to train from the beginning even
-   * if a model is stored. start: true to start at once. bytes: a saved model to train further. paced: true if the page
-   * acknowledges each report.
+   * Trains a model and reports until the next such request. fresh: begins again even if a model is stored; start: at
+   * once; bytes: a saved model to continue; paced: the page acknowledges each report.
    */
   train: {
     state: State;
@@ -156,7 +150,6 @@ export type MessageFromWorker = AnswerMessage | { verb: 'alive' };
 
 /** The fields of each part of an answer. */
 export interface Parts extends AtlasParts, SurpriseParts {
-  /** Bytes of a model's file that have been read. */
   progress: Progress;
   source: { about: About };
   /** Blocks of the model that have been computed for the answer to `show`, once this takes a moment. */
@@ -200,7 +193,6 @@ export interface Progress {
   total: number;
 }
 
-/** done: the number of blocks. tokens: those of the text. */
 export interface Computing {
   done: number;
   total: number;
@@ -208,8 +200,8 @@ export interface Computing {
 }
 
 /**
- * The comparison of a model in few bits with its float32 weights, over the first tokens of the text. same: the share of
- * rows whose strongest key is the same. largest: the largest change of an attention weight.
+ * A model in few bits against float32, over the text's first tokens. same: share of rows with the same strongest key;
+ * largest: largest change of a weight
  */
 export type Rounding =
   | ({ is: 'reading' } & Progress)
@@ -240,12 +232,12 @@ export interface NamedRoles {
   roles: Roles;
   weights: RoleWeights | null;
 }
-/** Scores of one head by their names: see analysis/patterns.js. */
+/** Scores of one head by their names. */
 export type HeadScores = Record<string, number>;
 
 /**
- * The sound whose frames are the keys. step: seconds from one frame to the next. seconds: the length of the sound. cut:
- * true if the sound was truncated. unseen: seconds of silence after the sound that the model reads without being shown.
+ * The sound whose frames are keys. step, seconds: of a frame and of the sound; cut: it was truncated; unseen: seconds
+ * of silence after it that the model reads
  */
 export interface ShownSound {
   spectrogram: Spectrogram;
@@ -274,7 +266,6 @@ export interface ShownRun {
   letters?: ShownLetters | null;
   image?: PictureData;
   patch?: PatchOptions;
-  /** Tokens of the queries. */
   pieces: Piece[];
   /** Tokens of the keys, if they differ from those of the queries. */
   keys?: Piece[];
@@ -369,10 +360,7 @@ export interface Contributions {
   sum: number;
 }
 
-/**
- * The prediction of the run that the shown run is compared with: see otherCase in modelEdits.ts. top: its probabilities
- * of the labels in the shown run's `top`.
- */
+/** The prediction of otherCase in modelEdits.ts. top: its probabilities of the labels in the shown run's `top` */
 export interface Comparison {
   kind: 'pinned' | 'with' | 'before' | 'without';
   top: number[];
@@ -415,17 +403,13 @@ export interface Ranking {
   other: (number | null)[] | null;
 }
 
-/**
- * The comparison of two runs of a model that predicts nothing: the angles in degrees between the hidden states of both
- * runs, as the mean over all tokens and as a list of the largest angles.
- */
+/** Two runs of a model that predicts nothing: angles in degrees between their hidden states, mean and largest. */
 export interface Turned {
   kind: Comparison['kind'];
   mean: number;
   most: { text: string; angle: number }[];
 }
 
-/** The chosen head in the pinned run. */
 export interface PinnedHead {
   pieces: Piece[];
   keys: Piece[];
@@ -470,9 +454,9 @@ export interface HeadComposition {
 }
 
 /**
- * The values of a measure with each head switched off in turn. measure: the probability of a token, or for a model that
- * predicts nothing, the mean angle in degrees by which the hidden states turn. before: the value with all heads. total:
- * the number of heads. switchedOff: the heads that have been measured so far.
+ * A measure with each head off in turn. measure: a token's probability or, if nothing is predicted, the mean angle in
+ * degrees by which hidden states turn. before: with all heads; total: number of heads; switchedOff: those measured so
+ * far
  */
 export interface Ablation {
   measure: 'probability' | 'angle';

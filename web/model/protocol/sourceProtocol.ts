@@ -3,15 +3,11 @@
 import type { Settings } from '../types.ts';
 import type { ProblemValue } from './protocol.ts';
 
-/**
- * The attentions of an encoder–decoder: in the encoder, in the decoder, and from the decoder to the encoder. A model
- * for texts and pictures has an attention in each of its two towers.
- */
+/** The attentions of an encoder–decoder, `cross` from decoder to encoder, or of the towers for texts and pictures. */
 export type AttentionPart = 'encoder' | 'decoder' | 'cross' | 'text' | 'vision';
 
 /** The properties of a source that the page knows. */
 export interface About {
-  /** The name of state.model. */
   name: string;
   /** The name that the user reads. */
   title?: string;
@@ -23,7 +19,6 @@ export interface About {
   heads: number;
   /** The number of entries of a batch, of which one is shown. */
   batch?: number;
-  /** Width of a head. */
   width: number;
   /** The largest number of tokens. */
   context: number;
@@ -48,7 +43,6 @@ export interface About {
   matches?: 'all' | 'each';
   /** True if the files of the model have a chat template. */
   chats?: boolean;
-  /** The token of a masked word. */
   mask: string | null;
   /** The labels of a sound model without a decoder: a letter or a class for each frame, or a class for the sound. */
   hears?: 'letters' | 'frames' | 'sounds';
@@ -114,7 +108,6 @@ export interface TransformerSummary {
   weights: string;
   parameters: number;
   bytes: number;
-  /** Files that are missing: 'tokenizer', 'letters', 'mask', 'preprocessor'. */
   missing: string[];
   /** Names of parameters with NaN. */
   nan: string[];

@@ -2,7 +2,6 @@
 
 import type { Piece, Prediction, State } from './protocol.ts';
 
-/** The kind of the other run, which a thin line shows: see otherCase in features/whatif/modelEdits.js. */
 export type OtherKind = 'pinned' | 'with' | 'before' | 'without';
 
 export interface SurpriseRequests {
@@ -24,10 +23,7 @@ export interface SurpriseText {
   total: number;
 }
 
-/**
- * guesses: the likeliest labels in the run that is shown, and the token itself. The field `now` of a guess is its
- * probability in the run that the field `which` of SurprisedTokens names.
- */
+/** guesses: the likeliest labels and the token itself; `now`: probability in the run that `which` names */
 export interface SurprisedToken {
   t: number;
   id: number;

@@ -7,7 +7,6 @@ import type { Piece } from './protocol.ts';
 
 export type { GridPart, GridPlace };
 
-/** The ready-made tasks. A task has no pairs if none of them fits the model's tokenizer. */
 export interface TraceTasks {
   tasks: { name: TaskName; pairs: Pair[] }[];
 }
@@ -20,7 +19,6 @@ export interface TracedRun {
   guess: string;
 }
 
-/** The two runs that a trace begins with. */
 export interface TraceRuns {
   layers: number;
   heads: number;

@@ -35,7 +35,6 @@ export interface ReportDetails {
   /** Scores of heads, by names such as 'induction 1.0', which consist of the name of the score, layer and head. */
   scores?: HeadScores;
   frame?: Frame;
-  /** Steps of which there are snapshots. */
   snapshots?: number[];
   /** Present in the first report of a training only. */
   started?: { curves: Curves; settings: Settings; steps: number; frames: Frame[] };

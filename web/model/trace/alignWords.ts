@@ -19,10 +19,7 @@ function wordsIn(pieces: readonly Piece[], start: number, end: number) {
   return words;
 }
 
-/**
- * Returns the columns of two words. The last tokens of the words are paired, because at its last token the model has
- * read the whole word.
- */
+/** Returns the columns of two words, paired from their last tokens, where the model has read the whole word. */
 function columnsOfWords([a, aEnd]: Word, [b, bEnd]: Word): Column[] {
   const pairs = Math.min(aEnd - a, bEnd - b);
   return [
@@ -34,14 +31,11 @@ function columnsOfWords([a, aEnd]: Word, [b, bEnd]: Word): Column[] {
 
 const alone = (start: number, end: number, side: 'from' | 'into'): Column[] =>
   Array.from({ length: Math.max(end - start, 0) }, (_, i) => ({ from: -1, into: -1, [side]: start + i }));
-/** @param shift from a token of the upper sentence to its pair in the lower one */
+/** `shift`: from a token of the upper sentence to its pair in the lower one. */
 const paired = (start: number, end: number, shift: number): Column[] =>
   Array.from({ length: end - start }, (_, i) => ({ from: start + i, into: start + i + shift }));
 
-/**
- * Pairs words from both ends. If the number of pairs is odd, the end gets one more, because the last word often is the
- * noun. The remaining words, in the middle of the longer list, have no pair.
- */
+/** Pairs words from both ends, the end first, because the last word often is the noun. The middle has no pair. */
 function columnsBetween(from: Word[], into: Word[]): Column[] {
   const pairs = Math.min(from.length, into.length);
   const before = Math.floor(pairs / 2);
@@ -58,11 +52,7 @@ function columnsBetween(from: Word[], into: Word[]): Column[] {
   ];
 }
 
-/**
- * Returns the columns of two sentences. first: the first column that differs; columns.length if there is none.
- * @param from tokens of the upper sentence
- * @param into tokens of the lower sentence
- */
+/** Returns the columns of two sentences, upper `from`, lower `into`. first: the first that differs, or their number. */
 export function alignWords(from: readonly Piece[], into: readonly Piece[]): { columns: Column[]; first: number } {
   const least = Math.min(from.length, into.length);
   let first = 0;
@@ -84,11 +74,7 @@ export function alignWords(from: readonly Piece[], into: readonly Piece[]): { co
 export const differsIn = (from: readonly Piece[], into: readonly Piece[]) => (column: Column) =>
   from[column.from]?.id !== into[column.into]?.id;
 
-/**
- * Returns, for each token of the lower sentence, the paired token of the upper one, −1 for none, as the option `align`
- * of patchGrid.
- * @param from the first column whose values may differ
- */
+/** Returns each lower token's upper partner, −1 for none, as patchGrid's `align`. `from`: first that may differ. */
 export function partnersOf(columns: readonly Column[], from: number) {
   const partners: number[] = [];
   columns.forEach((column, i) => {

@@ -5,10 +5,7 @@
 export const MEASURES = ['score', 'probability', 'log'] as const;
 export type Measure = (typeof MEASURES)[number];
 export type AnswerIds = [first: number[], second: number[]];
-/**
- * The part of a tokenizer that is needed here. mask: the token in the place of the answer, null if the answer follows
- * the text.
- */
+/** The part of a tokenizer needed here. mask: the answer's place as a token, null if it follows the text. */
 export type Words = {
   encode: (text: string) => number[];
   decode: (id: number) => string;
@@ -28,10 +25,7 @@ function logSum(row: ArrayLike<number>, ids?: readonly number[]) {
   return most + Math.log(values.reduce((sum, x) => sum + Math.exp(x - most), 0));
 }
 
-/**
- * @param row logits
- * @returns both: the probabilities of the answers
- */
+/** `row`: logits. both: the probabilities of the answers. */
 export function measuresOf(
   row: ArrayLike<number>,
   [first, second]: AnswerIds,

@@ -4,10 +4,7 @@
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import type { TracedCell, TraceRuns } from '../protocol/traceProtocol.ts';
 export type Place = GridPlace;
-/**
- * values of the
- *   measured places, NaN for a place that has not been measured
- */
+/** NaN for a place that has not been measured */
 export type Measured = { share: Float64Array; value: Float64Array; a: Float64Array; b: Float64Array };
 /** A trace with the cells that have been measured so far, by part: (L,T) or (L,H). */
 export type Trace = TraceRuns & { cells: { [part in GridPart]?: Measured }; done: number; left: number | null };

@@ -3,10 +3,7 @@
 import { MEASURES, type Measure } from './measures.ts';
 
 import type { TaskName } from './tasks.ts';
-/**
- * pair: number of the pair in the task, ALL for the mean of all pairs. answers: null for the most probable next word of
- * each sentence.
- */
+/** pair: its number in the task, ALL for the mean; answers: null for the likeliest next word of each sentence */
 export type TraceSettings = { task: string; pair: number; by: Measure; answers: [string, string] | null };
 
 /** The predefined tasks, in the order of the menu. tasks.ts has their sentences. */

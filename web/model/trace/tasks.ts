@@ -4,10 +4,7 @@
 import { idsOfAnswer, type Words } from './measures.ts';
 import { TASKS } from './settings.ts';
 
-/**
- * A pair of sentences. upper: the sentence from whose run values are patched. answers: answer of the upper and of the
- * lower sentence.
- */
+/** upper: the sentence whose values are patched into the other; answers: of the upper and the lower sentence */
 export type Pair = { upper: string; lower: string; answers: [string, string] };
 export type TaskName = 'indirect' | 'induction' | 'greater' | 'agreement' | 'gender';
 
@@ -31,10 +28,7 @@ const YEARS =
 const pairsIn = (list: string): [string, string][] =>
   list.split(', ').map((pair) => pair.split(' ') as [string, string]);
 
-/**
- * Returns two sentences that differ in one word.
- * @param words word of the upper and of the lower sentence
- */
+/** Returns two sentences that differ in one word. `words`: in the upper and in the lower sentence. */
 const pairOf = (
   sentence: (word: string) => string,
   [upper, lower]: [string, string],
@@ -72,10 +66,7 @@ const CANDIDATES: Record<TaskName, () => Pair[]> = {
     pairsIn(PEOPLE).map((people) => pairOf((who) => `The ${who} went home, because`, people, ['she', 'he'])),
 };
 
-/**
- * Returns the shape of a pair in tokens; null if the pair cannot be used. Only pairs with the same shape can be
- * averaged.
- */
+/** Returns a pair's shape in tokens; null if unusable. Only pairs of one shape can be averaged. */
 function shapeOf(words: Words, { upper, lower, answers }: Pair) {
   const [a, b] = [upper, lower].map(words.encode);
   const first = a.findIndex((id, i) => id !== b[i]);
@@ -85,10 +76,7 @@ function shapeOf(words: Words, { upper, lower, answers }: Pair) {
   return `${a.length} ${first}`;
 }
 
-/**
- * Returns the pairs of each task that the tokenizer supports and that have the most frequent shape; none if the task
- * does not fit.
- */
+/** Returns each task's pairs that the tokenizer supports and that have the commonest shape; none if it does not fit. */
 export function fittingTasks(words: Words): { name: TaskName; pairs: Pair[] }[] {
   return TASKS.map((name) => {
     const byShape: Map<string, Pair[]> = new Map();

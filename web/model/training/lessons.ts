@@ -47,7 +47,6 @@ function sortPartners(labels: number[], t: number) {
   return read.flatMap((label, s) => (label === next ? [s] : []));
 }
 
-/** Returns the position of the opener that the closer at t closes. */
 function opener(labels: number[], t: number) {
   if (labels[t] !== 3) return [];
   const open = [];
@@ -58,10 +57,7 @@ function opener(labels: number[], t: number) {
   return open.slice(-1);
 }
 
-/**
- * Returns a function that returns the position of the answer to a token. The token is the mark or after it, and the
- * answer is before the mark.
- */
+/** Returns a function to the position of a token's answer: the token is the mark or after it, the answer before it. */
 const inRead = (place: (step: number, read: number) => number) => (labels: number[], t: number) => {
   const mark = labels.indexOf(26);
   return mark < 0 || t < mark || t - mark >= mark ? [] : [place(t - mark, mark)];
@@ -92,10 +88,7 @@ export function taughtTask(settings: { task: Task }): TaskKind {
   return { ...kind, training: { ...kind.training, batch: lesson.batch, steps: lesson.steps } };
 }
 
-/**
- * Returns the mean attention weight of a head on the answers; NaN if no token has an answer.
- * @param weights (T,T)
- */
+/** Returns a head's mean weight on the answers; NaN if no token has an answer. `weights`: (T,T). */
 export function partnerScore(task: Task, weights: Float32Array, labels: number[]) {
   const { partners } = LESSONS[task];
   if (!partners) return Number.NaN;
@@ -114,10 +107,7 @@ export function partnerScore(task: Task, weights: Float32Array, labels: number[]
 export const textOf = (tokens: string[], labels: ArrayLike<number>) =>
   Array.from(labels, (label) => tokens[label]).join('');
 
-/**
- * Returns a tokenizer with one token per character. Unknown characters are skipped; their offsets belong to the next
- * token.
- */
+/** Returns a tokenizer of characters. Unknown ones are skipped; their offsets belong to the next token. */
 export function signTokenizer(tokens: string[]) {
   const label = new Map(tokens.map((sign, i) => [sign, i]));
   const known = (sign: string) => label.get(/\s/.test(sign) ? ' ' : sign) ?? label.get(sign.toLowerCase());

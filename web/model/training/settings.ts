@@ -15,7 +15,6 @@ export type Training = {
   seed: number;
 };
 
-/** Returns true if the page shows training. */
 export const isOpen = ({ model, panel }: { model: string; panel: string }) => model === TRAINED && panel === 'train';
 
 /** The initial size of the model of each task. */
@@ -85,13 +84,11 @@ export const SPEEDS = [2, 5, 20, 60, null];
 export const USUAL_SPEED = 20;
 export const [MIN_RATE, MAX_RATE] = [1e-4, 10];
 
-/** Returns the characters of a text, in which any white space becomes one space. */
 export const charactersOf = (text: string) => [...text.replace(/\s+/g, ' ').trim()];
 /** Minimum length of a text in characters. */
 export const MIN_CHARACTERS = 20;
 export const isLongEnough = (text: string) => charactersOf(text).length >= MIN_CHARACTERS;
 
-/** Returns true if the sizes are those of the task's model. */
 const hasFixedSizes = ({ task, layers, heads, width }: Pick<Training, 'task' | 'layers' | 'heads' | 'width'>) =>
   layers === MODELS[task].layers && heads === MODELS[task].numHeads && width === MODELS[task].dModel;
 
@@ -121,7 +118,6 @@ export function readTraining(written: string): Training {
   };
 }
 
-/** Returns all settings of the trainer. */
 export const settingsOf = ({ task, layers, heads, width, rate, seed }: Training, text: string): Settings => ({
   task,
   text: task === OWN_TEXT ? text : '',
@@ -134,7 +130,6 @@ export const settingsOf = ({ task, layers, heads, width, rate, seed }: Training,
   optimizer: 'adamW',
   dropout: 0,
 });
-/** Returns the settings that are a part of the address. */
 export const trainingOf = ({ task, layers, heads, width, rate, seed }: Settings): Training => ({
   task,
   layers,

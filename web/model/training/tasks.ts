@@ -26,10 +26,7 @@ function answered(read: number[], mark: number, written: number[]): Sequence {
   return { tokens: tokens.slice(0, -1), targets: tokens.slice(1).map((token, t) => (t < read.length ? NONE : token)) };
 }
 
-/**
- * All tasks. tokens: names of the labels. sequence: returns labels and targets. goal: accuracy that the settings of
- * `model` and `training` reach within `training.steps`.
- */
+/** tokens: names of labels; sequence: labels and targets; goal: accuracy reached within `training.steps` steps */
 export const TASKS: Record<string, TaskKind> = {
   repeat: {
     tokens: LETTERS,
@@ -115,10 +112,7 @@ export const TASKS: Record<string, TaskKind> = {
   recall: {
     tokens: [...LETTERS.slice(0, 8), ...DIGITS],
     context: 32,
-    /**
-     * Pairs of a letter and its digit, from four fixed pairs. The target is the digit of a letter that has occurred
-     * before.
-     */
+    /** Letters and their digits, from four fixed pairs. The target is the digit of a letter that occurred before. */
     sequence(random) {
       const keys = shuffled(random, Array(8).keys()).slice(0, 4);
       const digits = keys.map(() => 8 + below(random, 10));
@@ -170,7 +164,6 @@ export function checkSettings(settings: any) {
     throw argumentError('load', 'settings.seed', settings.seed, 'a whole number, 0 or more');
 }
 
-/** Returns the settings with which a task starts. */
 export function usualSettings(task: Task): Settings {
   const { model, training } = TASKS[task];
   return {

@@ -47,13 +47,11 @@ function open(factory: IDBFactory | undefined): Promise<IDBDatabase> {
   return resultOf(request);
 }
 
-/** Returns true if a record has the form that this version of the page writes. */
 function isReadable(record: Partial<StoredScan> | undefined) {
   const { form, map, ids } = record ?? {};
   return form === FORM && Boolean(map?.measures && map.means && map.chances) && Array.isArray(ids);
 }
 
-/** Returns the range of the record keys of all heads of a scan. */
 const headsOf = (key: string) => IDBKeyRange.bound([key], [key, []]);
 
 export function createAtlasDatabase(factory: IDBFactory | undefined = globalThis.indexedDB): AtlasDatabase {

@@ -20,10 +20,7 @@ function surprises(values: Values, ids: Int32Array) {
   });
 }
 
-/**
- * Returns the strongest key of each row of a head.
- * @param weights (1,H,T,T)
- */
+/** Returns the strongest key of each row of a head. `weights`: (1,H,T,T). */
 function strongestKeys({ data, shape: [, , T] }: Numbers, head: number) {
   return Array.from({ length: T }, (_, t) => {
     const row = data.subarray((head * T + t) * T, (head * T + t + 1) * T);

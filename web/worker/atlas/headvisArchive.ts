@@ -8,10 +8,7 @@ import type { ByRole } from '../../model/protocol/atlasProtocol.ts';
 import type { NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Scanned } from './atlas.ts';
 
-/**
- * @param model the title of the model
- * @param named the roles of the heads, which the page shows; null for those of the scan
- */
+/** `model`: its title; `named`: the roles that the page shows, null for those of the scan. */
 export async function headvisArchive(
   { map, nameOf, read }: Scanned,
   model: string,

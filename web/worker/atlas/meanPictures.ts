@@ -7,7 +7,7 @@ import type { TransformerSource } from '../sources/types.ts';
 /** Maximum passages in the mean. */
 const PASSAGES = 96;
 
-/** @returns (L,H,P,P); undefined if all passages have fewer than P tokens */
+/** Returns pictures (L,H,P,P); undefined if all passages have fewer than P tokens. */
 export function meanPictures(
   { model, about: { layers, heads } }: TransformerSource,
   ids: readonly Int32Array[],

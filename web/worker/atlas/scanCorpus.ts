@@ -24,7 +24,7 @@ const MIN_LENGTH = 16;
 
 class Stopped extends Error {}
 
-/** @param isCancelled returns true after a newer request has come */
+/** `isCancelled`: returns true after a newer request has come. */
 export function createControl(isCancelled: () => boolean) {
   const abort = new AbortController();
   /** Resolves when the paused scan is resumed; null if the scan is not paused. */
@@ -48,10 +48,7 @@ export function createControl(isCancelled: () => boolean) {
     continue: () => resume(),
     stop: () => end(new Stopped()),
     cancel: () => end(new Error('cancelled')),
-    /**
-     * Waits while the scan is paused.
-     * @returns milliseconds
-     */
+    /** Waits while the scan is paused; returns milliseconds. */
     async wait(onPause: () => void): Promise<number> {
       if (isCancelled()) this.cancel();
       if (!paused) return 0;
@@ -63,7 +60,7 @@ export function createControl(isCancelled: () => boolean) {
   };
 }
 
-/** @returns null if the scan was cancelled, or was stopped before the first passage was read */
+/** Returns null if the scan was cancelled, or was stopped before the first passage was read. */
 export async function runScan(
   source: TransformerSource,
   { ids, truncated }: Passages,

@@ -15,7 +15,7 @@ export class Circuits {
     this.#worker = worker;
   }
 
-  /** @param again true to send the beginning of a known circuit again */
+  /** `again`: true to send the beginning of a known circuit again. */
   async #find(source: TransformerSource, state: State, key: string, reply: Reply, again = false) {
     if (this.#last?.key === key) {
       if (again) reply.send('circuit', { begun: this.#last.begun });

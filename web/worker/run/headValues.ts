@@ -23,9 +23,8 @@ export type ChosenHead = {
 };
 
 /**
- * Returns the numbers of a head. The product of row t of `directions` (T,D) with the value of a key, times the
- * attention weight of query t on that key, is the contribution of the key through this head to the logit of label t in
- * `labels`. The sum over all keys is the head's attribution.
+ * Returns the numbers of a head. A key's contribution to the logit of label t in `labels` is the product of row t of
+ * `directions` (T,D) with its value, times the weight of query t on it. The sum is the head's attribution.
  */
 export function headValues(
   source: TransformerSource,

@@ -51,7 +51,7 @@ export function joinWords(
   };
 }
 
-/** @param weights (T,S) */
+/** `weights`: (T,S). */
 function joinHead(joined: Float32Array, weights: Float32Array, queries: Word[], keys: Word[]) {
   const S = keys[keys.length - 1][1];
   queries.forEach(([from, to], w) => {

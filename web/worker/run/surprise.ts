@@ -118,7 +118,6 @@ const tokenOf = (
   guesses: listed.map((guess) => ({ id: guess, text: name(guess), now: all[guess] })),
 });
 
-/** Sends tokens in groups, and lets the worker read newer messages in between. */
 class Pace {
   #reply: Reply;
   #working: number;
@@ -128,7 +127,7 @@ class Pace {
   #sent = performance.now();
   #yielded = performance.now();
 
-  /** @param working milliseconds of work after which newer messages are read */
+  /** `working`: milliseconds of work after which newer messages are read. */
   constructor(reply: Reply, working: number) {
     this.#reply = reply;
     this.#working = working;
@@ -148,10 +147,7 @@ class Pace {
     this.#waiting = [];
     this.#sent = performance.now();
   }
-  /**
-   * Sends waiting tokens if it is time.
-   * @returns true once the request was cancelled
-   */
+  /** Sends waiting tokens if it is time; returns true once the request was cancelled. */
   async isCancelled(): Promise<boolean> {
     if (performance.now() - this.#sent >= SENDING) this.flush();
     if (performance.now() - this.#yielded < this.#working) return false;

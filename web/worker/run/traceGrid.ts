@@ -119,7 +119,7 @@ function forEachSame(
 function createSums() {
   const sums: Map<string, Cell & { count: number }> = new Map();
   return {
-    /** @returns the mean so far */
+    /** Returns the mean so far. */
     add(place: GridPlace, cell: Cell): TracedCell {
       const key = `${place.part} ${place.layer} ${place.place}`;
       const old = sums.get(key) ?? { share: 0, value: 0, a: 0, b: 0, count: 0 };
@@ -132,7 +132,6 @@ function createSums() {
   };
 }
 
-/** Makes functions that send cells in groups. */
 function createOutbox(reply: Reply) {
   let waiting: TracedCell[] = [];
   let [done, total, before] = [0, 0, 0];
@@ -147,11 +146,7 @@ function createOutbox(reply: Reply) {
   };
   return {
     flush,
-    /**
-     * Must be called when a pair begins.
-     * @param all the number of places of all pairs
-     * @param earlier places that were measured for earlier pairs
-     */
+    /** Must be called when a pair begins. `all`: places of all pairs; `earlier`: places measured for earlier pairs. */
     expect(all: number, earlier: number) {
       total = all;
       before = earlier;

@@ -73,10 +73,7 @@ export function traceRuns(
   return { reads, edits, runs: { ...bare, ...answersOf(source, state, rows, bare) } };
 }
 
-/**
- * Returns the answers, and the measures and predictions of both runs.
- * @param rows the logits of both predictions
- */
+/** Returns the answers, and the measures and predictions of both runs. `rows`: both logits. */
 function answersOf(
   source: TransformerSource,
   { text, trace: { answers: wanted, by } }: State,

@@ -104,7 +104,6 @@ function valuesOf(
   };
 }
 
-/** Describes a source of heads without a model. */
 export const aboutHeads = (name: string, own: Partial<About>): About => ({
   name,
   kind: 'layer',

@@ -202,10 +202,7 @@ async function readOne(source: UserFile, found: Found) {
 export const reasonOf = (error: unknown) =>
   String(error instanceof Error ? error.message : error).replace(/^\w+: /, '');
 
-/**
- * Returns the contents of files. If a file cannot be read, the reason is added to `problems`, and the other files are
- * read all the same.
- */
+/** Returns the contents of files. The reason why a file cannot be read is added to `problems`. */
 export async function findIn(files: readonly UserFile[]): Promise<Found & { problems: Problem[] }> {
   const found: Found & { problems: Problem[] } = { tensors: [], tokens: {}, json: {}, skipped: [], problems: [] };
   for (const source of files) {

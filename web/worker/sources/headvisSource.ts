@@ -20,7 +20,6 @@ export type HeadvisSource = {
   tokens?: Record<string, string[]>;
   dispose?: () => void;
   headvis: HeadvisScan;
-  /** the roles of the heads */
   named: NamedHeads;
 };
 
@@ -75,7 +74,6 @@ export async function openHeadvis(
   };
 }
 
-/** Returns the samples of a head, those with the largest weights first. */
 async function samplesOf(headvis: HeadvisScan, layer: number, head: number) {
   const { sequences } = await detailsOf(headvis, layer, head);
   return [...sequences].sort((a, b) => b.interval - a.interval || b.max - a.max);

@@ -9,7 +9,7 @@ const MAX_LISTED = 5;
 
 const listed = (expected: unknown) => (Array.isArray(expected) ? expected.slice(0, MAX_LISTED).join(', ') : '');
 
-/** @returns a Problem, or the error itself if the request was cancelled */
+/** Returns a Problem, or the error itself if the request was cancelled. */
 export function hubProblem(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof Problem || thrown.name === 'AbortError') return thrown;
   const error = thrown as Error & {

@@ -7,7 +7,7 @@ export class Problem extends Error {
   declare code: string;
   declare values: ProblemValue[];
 
-  /** @param code a name in the page's texts of problems */
+  /** `code`: a name in the page's texts of problems. */
   constructor(code: string, ...values: ProblemValue[]) {
     super(`${code}: ${values.join(', ')}`);
     this.code = code;

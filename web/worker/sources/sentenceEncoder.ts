@@ -46,11 +46,7 @@ export function sentenceSource(hl: Hl, bytes: Uint8Array): HeadsSource {
   };
 }
 
-/**
- * Computes the attention of a layer with the changes of a run.
- * @param x (1,T,C)
- * @param layers a list, to which the layer's queries, keys and values are appended
- */
+/** Computes a layer's attention of x (1,T,C) with a run's changes. `layers`: gets the layer's queries, keys, values. */
 function attendInLayer(hl: Hl, attention: BlockAttention, x: Tensor, layers: LayerHeads[], run: Run) {
   const [, T, C] = x.shape;
   const { wq, wk, wv, bq, bk, bv, bo } = attention.parameters;

@@ -64,7 +64,6 @@ export interface Towers {
   vectors: Map<string, Float64Array>;
 }
 
-/** The sound that a model reads: see sound/soundReader.js. */
 export interface SoundReader {
   /** Reads another sound; without samples, the sound that the page makes. */
   hear(samples?: Float32Array, rate?: number): Promise<void>;
@@ -99,7 +98,6 @@ export interface Numbers {
   shape: readonly number[];
 }
 
-/** Queries, keys and values of one layer, each (H,N,D). */
 export interface LayerHeads {
   q: Numbers;
   k: Numbers;
@@ -109,9 +107,7 @@ export interface LayerHeads {
 export interface HeadInputs {
   /** Tokens of the queries. */
   pieces: Piece[];
-  /** Tokens of the keys, if they differ. */
   keys?: Piece[];
-  /** True if tokens were cut off. */
   cut?: boolean;
   layers: LayerHeads[];
   /** Known roles of the heads. */
@@ -129,7 +125,6 @@ export interface Pixels {
   fine?: PictureData;
 }
 
-/** preprocessor_config.json */
 export interface Preprocessor {
   image_mean?: number[];
   image_std?: number[];
@@ -137,5 +132,4 @@ export interface Preprocessor {
 
 export type OnProgress = (read: number, total: number) => void;
 
-/** Reads a file from the folder of the script. */
 export type FetchFile = (name: string, onProgress: OnProgress, signal?: AbortSignal) => Promise<Uint8Array>;

@@ -22,10 +22,7 @@ export function divergence(p: ArrayLike<number>, q: ArrayLike<number>) {
   return Math.max(sum, 0);
 }
 
-/**
- * Returns the mean divergence of each head's rows as [layer][head]. Row 0 does not count, because it has only one key.
- * @param before (L,H,T,T)
- */
+/** Returns the mean divergence of heads' rows as [layer][head], without row 0 with its one key. `before`: (L,H,T,T). */
 export function headDivergences(
   before: Float32Array,
   now: Float32Array,
@@ -42,10 +39,7 @@ export function headDivergences(
   return Array.from({ length: layers }, (_, l) => Array.from({ length: heads }, (_, h) => ofHead(l * heads + h)));
 }
 
-/**
- * Returns the probability that the model predicts for each token of a sequence, except token 0.
- * @param logits (1,T,V)
- */
+/** Returns the predicted probability of each token, except token 0. `logits`: (1,T,V). */
 function likelihoods({ data, shape }: Numbers, labels: readonly number[]) {
   const V = shape[2];
   return labels.slice(1).map((label, t) => probabilities(data.subarray(t * V, (t + 1) * V))[label]);
@@ -59,10 +53,7 @@ function probed(hl: Hl, trainer: Trainer, model: Model): Omit<Measured, 'loss'> 
   return { weights: weightsOf(layers), likely: likelihoods(logits as Numbers, trainer.probe.labels) };
 }
 
-/**
- * Makes a function that compares a trainer's model with the model that the training began with. Returns null if the
- * training began with a new model.
- */
+/** Makes a function that compares a trainer's model with the one it began with; null for a new model. */
 export function comparisonWithBase(hl: Hl, trainer: Trainer): (() => Omit<HeadChanges, 'step'>) | null {
   const { base } = trainer.task;
   if (!base) return null;

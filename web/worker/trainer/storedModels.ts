@@ -93,7 +93,6 @@ export class StoredModels {
   }
 }
 
-/** Reads a model from a file that the page has saved. */
 export function readSavedFile(bytes: Uint8Array): StoredTraining {
   const { metadata } = readSafetensors(bytes);
   if (!metadata.settings) throw new Error('the file contains no settings of a training, so this page did not save it');

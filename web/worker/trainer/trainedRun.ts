@@ -49,10 +49,7 @@ export function framesOf(hl: Hl, trainer: Trainer): Frame[] {
   return frames;
 }
 
-/**
- * Runs the model on the probe, and sends the run to the page.
- * @returns scores: the scores that the chart shows
- */
+/** Runs the model on the probe and sends the run. scores: those that the chart shows. */
 export function showProbe(
   hl: Hl,
   trainer: Trainer,
@@ -101,10 +98,7 @@ function guessesOf({ data, shape }: Numbers, targets: number[]) {
   });
 }
 
-/**
- * Returns the scores of all heads in one record. The name of a field, such as 'induction 1.0', consists of the name of
- * the score, the layer and the head.
- */
+/** Returns all heads' scores in one record, by names such as 'induction 1.0': score, layer and head. */
 const chartScores = (task: Task, scores: HeadScores[][]): HeadScores =>
   Object.fromEntries(
     scores.flatMap((row, l) =>

@@ -124,15 +124,12 @@ export class TrainingRun {
     this.#turnAfter(this.#pace.delay);
   }
 
-  /** @param delay milliseconds */
+  /** `delay`: milliseconds. */
   #turnAfter(delay: number) {
     this.#timer = setTimeout(() => this.#turn(), delay);
   }
 
-  /**
-   * Performs one step and reports it.
-   * @returns false if training has diverged
-   */
+  /** Performs and reports one step; returns false if training has diverged. */
   #step(): boolean {
     const { trainer } = this;
     const { loss } = trainer.step();
@@ -180,10 +177,7 @@ export class TrainingRun {
     this.#display.show(this);
   }
 
-  /**
-   * Loads the newest weights again.
-   * @returns true if an earlier step was shown
-   */
+  /** Loads the newest weights again; returns true if an earlier step was shown. */
   leaveShownStep(): boolean {
     if (this.shownStep === null) return false;
     this.trainer.resume();

@@ -13,7 +13,6 @@ import { chosenHead } from '../run/showTransformer.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import type { Handler, WorkerContext } from '../types.ts';
-/** of: of a run */
 export type Measured = Pick<Ablation, 'measure' | 'text' | 'before'> & { of: (run: Run) => number };
 
 export const ablate: Handler<'ablate'> = {

@@ -27,11 +27,10 @@ export const generate: Handler<'generate'> = {
   },
 };
 
-/** Returns the input of the encoder, if there is one. */
 const encoderOf = (input: ModelInput): PlainInput | undefined =>
   typeof input === 'object' && 'encoder' in input ? (input.encoder as PlainInput) : undefined;
 
-/** @param how max: maximum number of tokens */
+/** `max`: maximum number of tokens. */
 async function continueText(
   { model, tokenizer, about }: TransformerSource,
   { ids, encoder }: { ids: number[]; encoder?: PlainInput },
