@@ -246,8 +246,8 @@ export class Headlight {
 
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
-   * @param files a folder (a path in Node, a URL, hf://owner/name,
-   * a directory handle), or files by name; or 'demo', the model that is included in the package
+   * @param files a folder (a path in Node, a URL, hf://owner/name, a directory handle), or files by name; or 'demo',
+   * the model that is included in the package
    * @param options of a model for texts and pictures: CLIP, SigLIP
    */
   openModel(files: ModelFiles, options: OpenOptions & { tower: 'both' }): Promise<TextImageModel>;

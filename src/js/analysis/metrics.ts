@@ -79,8 +79,8 @@ export const logProbability = (label: number, token?: number): Metric =>
   ofProbability('logProbability', label, token, { value: (x) => x, slope: () => 1 });
 
 /**
- * Returns a metric that is a function of ln p, where p is the probability of `label`. The gradient of ln p with
- * respect to the logits is 1 − p at `label`; at each other label it is minus the probability of that label.
+ * Returns a metric that is a function of ln p, where p is the probability of `label`. The gradient of ln p with respect
+ * to the logits is 1 − p at `label`; at each other label it is minus the probability of that label.
  * @param of the function and its derivative
  */
 function ofProbability(

@@ -61,8 +61,8 @@ export type IntegratedSalience = {
   /** sum over all tokens */
   sum: number;
   /**
-   * (value − baseline) − sum: the part of the difference that the tokens do not explain. More steps make it smaller;
-   * if it is large, the values of the tokens are not reliable
+   * (value − baseline) − sum: the part of the difference that the tokens do not explain. More steps make it smaller; if
+   * it is large, the values of the tokens are not reliable
    */
   gap: number;
 };

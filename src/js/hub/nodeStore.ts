@@ -1,9 +1,8 @@
 // One file of the cache in Node. If all bytes of a file will be received, they are written in order to HASH.incomplete,
-// which becomes a blob when it is complete. Parts of other files are kept as segments.
-// Two processes may receive the same file at once. Both write the same bytes at the same positions of one file with a
-// name that only Headlight uses, HASH.headlight.incomplete, so that neither damages what the other has written. Other
-// tools append to HASH.incomplete, so that file is copied, not shared. An interrupted download is renamed to
-// HASH.incomplete.
+// which becomes a blob when it is complete. Parts of other files are kept as segments. Two processes may receive the
+// same file at once. Both write the same bytes at the same positions of one file with a name that only Headlight uses,
+// HASH.headlight.incomplete, so that neither damages what the other has written. Other tools append to HASH.incomplete,
+// so that file is copied, not shared. An interrupted download is renamed to HASH.incomplete.
 
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';

@@ -30,8 +30,7 @@ export type StoredTensor = {
   dtype: DType;
   shape: number[];
   /**
-   * F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; throws a FORMAT error if dtype is not a
-   * KnownDType
+   * F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; throws a FORMAT error if dtype is not a KnownDType
    */
   data: NumberArray;
 };

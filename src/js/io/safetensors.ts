@@ -19,10 +19,7 @@ import {
 import { identify } from './identify.ts';
 import { parseJson } from './json.ts';
 
-/**
- * the bytes of the file from begin
- * to end, end not included
- */
+/** the bytes of the file from begin to end, end not included */
 export type TensorRange = { dtype: DType; shape: number[]; begin: number; end: number };
 export type SafetensorsHeader = { tensors: Record<string, TensorRange>; metadata: Record<string, string> };
 

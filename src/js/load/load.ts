@@ -14,8 +14,8 @@ import type { Host, Plan } from './threads.ts';
 export type Flavour = 'simd128' | 'relaxed';
 export type LoadOptions = {
   /**
-   * default 1; 'auto' means the number of cores, at most 8. If there is no shared memory, there is only one thread,
-   * and `info.threadsNote` has the reason
+   * default 1; 'auto' means the number of cores, at most 8. If there is no shared memory, there is only one thread, and
+   * `info.threadsNote` has the reason
    */
   threads?: number | 'auto';
   /** default 'auto', which means the fastest flavour that this engine supports */

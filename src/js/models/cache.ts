@@ -202,10 +202,7 @@ export class Cache {
     this.#user = undefined;
   }
 
-  /**
-   * Unlocks the cache while `fn` runs. Only the method that has locked the cache may call this.
-   * @internal
-   */
+  /** Unlocks the cache while `fn` runs. Only the method that has locked the cache may call this. @internal */
   forUser<T>(fn: () => T): T {
     const user = this.#user;
     this.#user = undefined;
@@ -271,10 +268,7 @@ export class Cache {
     return { blocks: this.#blocks, counted: this.#counted };
   }
 
-  /**
-   * Returns (B,keys), 0 = a token that is not counted in positions, or undefined if all are counted.
-   * @internal
-   */
+  /** Returns (B,keys), 0 = a token that is not counted in positions, or undefined if all are counted. @internal */
   counted(keys: number) {
     return this.#counted.read(keys);
   }

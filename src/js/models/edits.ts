@@ -135,8 +135,8 @@ function headsOf(value: string, { numHeads, kvHeads }: Resolved) {
 }
 
 /**
- * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match inputs before a
- * norm ('query.in' …), because they are large.
+ * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match inputs before a norm
+ * ('query.in' …), because they are large.
  */
 export function keysOf(name: string) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);

@@ -91,8 +91,8 @@ export type TransformerOptions = {
    */
   buckets?: { count?: number; distance?: number };
   /**
-   * attention to relative positions, as in DeBERTa; default: none. In a web page, hl.openModel must have opened a
-   * model with this option before
+   * attention to relative positions, as in DeBERTa; default: none. In a web page, hl.openModel must have opened a model
+   * with this option before
    */
   disentangled?: DisentangledOptions;
   /** default 'gelu-tanh' */
@@ -113,8 +113,8 @@ export type TransformerOptions = {
   /** factor of embeddings; default 1 */
   embedScale?: number;
   /**
-   * the embeddings of this token are 0, and all other embeddings are multiplied by (1 − share) / (1 − the share of
-   * this token in the sequence); default: none
+   * the embeddings of this token are 0, and all other embeddings are multiplied by (1 − share) / (1 − the share of this
+   * token in the sequence); default: none
    */
   tokenDropout?: { token: number; share: number };
   /** factor of the outputs of attention and feed-forward, before they are added to the residual stream; default 1 */

@@ -70,40 +70,19 @@ export class Transformer extends TextMethods {
   declare optimizer: Adam | Sgd | undefined;
   /** Defaults of generate(), from the files that it was opened with. */
   declare generation: GenerationDefaults;
-  /**
-   * The generation_config.json that it was opened with.
-   * @internal
-   */
+  /** The generation_config.json that it was opened with. @internal */
   declare generationConfig: Record<string, any> | undefined;
-  /**
-   * The name of each parameter's tensor in its files.
-   * @internal
-   */
+  /** The name of each parameter's tensor in its files. @internal */
   declare storedNames: Map<string, string> | undefined;
-  /**
-   * The shapes of the tensors in its files, by name.
-   * @internal
-   */
+  /** The shapes of the tensors in its files, by name. @internal */
   declare storedShapes: Map<string, readonly number[]> | undefined;
-  /**
-   * The reason why the tokenizer of its files is not supported.
-   * @internal
-   */
+  /** The reason why the tokenizer of its files is not supported. @internal */
   declare tokenizerProblem: string | undefined;
-  /**
-   * The tokenizer.json from which the tokenizer was read.
-   * @internal
-   */
+  /** The tokenizer.json from which the tokenizer was read. @internal */
   declare tokenizerFile: Uint8Array | undefined;
-  /**
-   * GGUF metadata of its tokenizer.
-   * @internal
-   */
+  /** GGUF metadata of its tokenizer. @internal */
   declare tokenizerKeys: Record<string, GgufValue> | undefined;
-  /**
-   * The parameters by name. Public, so that a scope which returns the model keeps them.
-   * @internal
-   */
+  /** The parameters by name. Public, so that a scope which returns the model keeps them. @internal */
   declare weights: Map<string, Weight>;
 
   #memory: Memory;
@@ -173,10 +152,7 @@ export class Transformer extends TextMethods {
     return this.forwardFor('forward', input, options);
   }
 
-  /**
-   * Computes forward for another public method, which error messages mention as the caller.
-   * @internal
-   */
+  /** Computes forward for another public method, which error messages mention as the caller. @internal */
   forwardFor(caller: string, input: ModelInput, options: ForwardModelOptions) {
     const given = readOptions(caller, options, FORWARD);
     const { cache } = given;
@@ -201,10 +177,7 @@ export class Transformer extends TextMethods {
     return result;
   }
 
-  /**
-   * Computes forward block by block: see forwardInSteps.ts.
-   * @internal
-   */
+  /** Computes forward block by block: see forwardInSteps.ts. @internal */
   async forwardInSteps(input: ModelInput, options: StepOptions) {
     const { forwardInSteps } = await import('./forwardInSteps.ts');
     return forwardInSteps(this, (...by) => this.#shared(...by), this.#memory, input, options);
@@ -357,8 +330,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Adds the gradients of the parameters, computed from the gradients of the results of the last forward with
-   * train: true.
+   * Adds the gradients of the parameters, computed from the gradients of the results of the last forward with train:
+   * true.
    */
   backward(given: { dLogits?: TensorLike; dHidden?: TensorLike; dPooled?: TensorLike }) {
     const caller = 'backward';
@@ -403,10 +376,7 @@ export class Transformer extends TextMethods {
     return this.#store.stateDict('stateDict');
   }
 
-  /**
-   * Returns a copy of one parameter, as in stateDict.
-   * @internal
-   */
+  /** Returns a copy of one parameter, as in stateDict. @internal */
   valuesOf(name: string, caller: string) {
     return this.#store.valuesOf(name, caller);
   }

@@ -24,10 +24,7 @@ import { makeRotation, type Rotary, type Rotation, rotateHeads } from './rotary.
 import { readVisibility, setVisibility, VISIBILITY_OPTIONS, type Visibility } from './visibility.ts';
 
 export type InputBlock = { block: Tensor | Staged; shape: readonly number[] };
-/**
- * How an array is split into heads.
- * stride: distances of batch entries, heads and rows in elements
- */
+/** How an array is split into heads. stride: distances of batch entries, heads and rows in elements */
 export type Form = { batch: number; heads: number; rows: number; width: number; stride: [number, number, number] };
 export type Shapes = ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>;
 /** inputs that rotary positions have rotated */

@@ -22,8 +22,7 @@ export type LossResult = {
   /** gradient of the loss, with the shape of the logits */
   dLogits: Tensor;
   /**
-   * number of counted rows in which the argmax of the logits is the target; among equal logits, the first is the
-   * argmax
+   * number of counted rows in which the argmax of the logits is the target; among equal logits, the first is the argmax
    */
   correct: number;
   /** number of rows that are not ignored */

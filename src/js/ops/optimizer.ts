@@ -184,10 +184,7 @@ export class Optimizer {
   /** Updates one parameter. Each optimizer implements it. */
   protected update(_memory: Memory, _entry: Entry, _gradient: Tensor | Staged, _lr: number) {}
 
-  /**
-   * Returns the state of each parameter.
-   * @internal
-   */
+  /** Returns the state of each parameter. @internal */
   known(caller: string): Map<Tensor, { steps: number; parts: [name: string, data: Float32Array][] }> {
     const known = this.#entries.map(({ name, tensor, state, steps }) => {
       for (const part of state) part.checkOwner(this.#memory, caller, name);

@@ -172,10 +172,7 @@ export function rotaryTable({
   return table;
 }
 
-/**
- * The most recently used tables, the latest first.
- * table (context,2,W/2)
- */
+/** The most recently used tables, the latest first. table (context,2,W/2) */
 const cache: { key: string; table: Float32Array }[] = [];
 const MAX_CACHED = 4;
 

@@ -29,8 +29,8 @@ export async function cutScores(
     /** the values of cut edges */
     off: Off;
     /**
-     * interpolation factors at which gradients are computed; 0 is the embedding that cut edges carry, 1 is the embedding
-     * of the whole run
+     * interpolation factors at which gradients are computed; 0 is the embedding that cut edges carry, 1 is the
+     * embedding of the whole run
      */
     shares: readonly number[];
   },

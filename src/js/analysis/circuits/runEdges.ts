@@ -11,10 +11,7 @@ import { capturedBy, type PatchEdit, type PatchedModel, type PatchedResult } fro
 import { type Progress, readSteps } from '../steps.ts';
 import { contributionsOf, type Edges, edgesOf, inputOf, type Node, partOf } from './edges.ts';
 
-/**
- * The mean contribution of each source over all tokens of some sequences.
- * means (U,C)
- */
+/** The mean contribution of each source over all tokens of some sequences. means (U,C) */
 export type Contributions = { sources: Node[]; means: Numbers };
 /**
  * The value that a cut edge carries: zero, the contribution of its source in the run of another input with the same

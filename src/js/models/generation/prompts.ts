@@ -74,8 +74,8 @@ function readLabels(parameter: string, given: any, { vocab }: Pick<Resolved, 'vo
 }
 
 /**
- * Returns room, the number of tokens that fit after the prompt, and beyond: in a sequence with more tokens than
- * this, all tokens are rotated by other angles.
+ * Returns room, the number of tokens that fit after the prompt, and beyond: in a sequence with more tokens than this,
+ * all tokens are rotated by other angles.
  * @param start tokens of the prompt
  */
 export function findRoom({ context, rotary }: Resolved, cache: Cache | undefined, start: number, called = 'prompt') {

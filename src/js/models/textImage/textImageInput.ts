@@ -12,8 +12,8 @@ import type { Transformer } from '../transformer.ts';
 import type { ValueName } from '../valueName.ts';
 
 /**
- * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself. The
- * names of other libraries are accepted too.
+ * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself. The names
+ * of other libraries are accepted too.
  */
 export type TextImageInput = {
   text?: string | readonly string[] | TensorLike | { ids: TensorLike; keep?: TensorLike };

@@ -16,8 +16,7 @@ export type ChatOptions = {
   /** for templates with `enable_thinking`: true if the model thinks before it answers */
   think?: boolean;
   /**
-   * true if the text ends where the answer of the model begins; default: true unless the last message is from the
-   * model
+   * true if the text ends where the answer of the model begins; default: true unless the last message is from the model
    */
   answer?: boolean;
   /**

@@ -22,9 +22,8 @@ export const isFloat = (value: unknown) =>
 
 /**
  * An array for a value of Python other than a list: a tuple; the numbers of range(), with its arguments as `limits`;
- * the
- * keys, values or items of a dictionary, with a name; or the result of a filter such as map, which can be read once and
- * has no length. A tuple may have names of its items.
+ * the keys, values or items of a dictionary, with a name; or the result of a filter such as map, which can be read once
+ * and has no length. A tuple may have names of its items.
  */
 export type Items = any[] & {
   kind?: 'tuple' | 'range' | 'view' | 'lazy';

@@ -38,9 +38,7 @@ const CALLER = 'openModel';
  * rows are shorter than decoded rows.
  */
 const WINDOW = 2 ** 20;
-/**
- * Number of windows that are kept: readWeights reads three pieces at the same time, and each may span two windows.
- */
+/** Number of windows that are kept: readWeights reads three pieces at the same time, and each may span two windows. */
 const MAX_WINDOWS = 6;
 
 const fail = (file: string, message: string, parameter: string, details?: object) =>
