@@ -58,10 +58,7 @@ export class Headlight {
   #parts: typeof import('./models/parts.ts') | Error;
   #environment: Environment;
 
-  /**
-   * @internal
-   * @param parts the module with layers and models, or the error with which its import failed
-   */
+  /** parts: the module with layers and models, or the error with which its import failed @internal */
   constructor(
     core: CoreExports,
     linear: WebAssembly.Memory,

@@ -54,7 +54,7 @@ export function requireModel(caller: string, model: unknown) {
     throw argumentError(caller, 'model', model, 'a model of hl.openModel or hl.transformer');
 }
 
-/** @param forms accepted shapes, one letter per axis, such as 'BHTS' */
+/** forms: accepted shapes, one letter per axis, such as 'BHTS' */
 export function readArray(caller: string, parameter: string, value: TensorLike, ...forms: string[]): Read {
   const source = readTensorLike(value, caller, parameter);
   const { shape } = source;
@@ -105,9 +105,7 @@ export function parametersOf(caller: string, model: Model) {
 
 /**
  * Returns the output projection of attention, each row multiplied by the factor of its channel if the model has such
- * factors.
- * @param projection (C,H·D)
- * @param scale (C)
+ * factors. projection: (C,H·D); scale: (C).
  */
 export function scaleRows({ data, shape }: Parameter, scale: Float32Array | undefined): Parameter {
   if (!scale) return { data, shape };

@@ -33,7 +33,7 @@ function rowOf(
   return {
     row: data.subarray(start, start + classes),
 
-    /** @param write writes into the row of the token, which is zero */
+    /** write: writes into the row of the token, which is zero */
     gradient(write: (gradient: Float32Array) => void) {
       const all = new Float32Array(data.length);
       write(all.subarray(start, start + classes));

@@ -157,10 +157,7 @@ function readBaseline(
   return Float32Array.from(data, (_, i) => floats[i % floats.length]);
 }
 
-/**
- * Returns the embeddings of padding tokens, as many as the input has tokens.
- * @param given label of the padding token
- */
+/** Returns the embeddings of padding tokens, as many as the input has tokens. given: label of the padding token. */
 function paddingOf(
   caller: string,
   model: SalienceModel,
@@ -198,20 +195,14 @@ const between = (from: Float32Array, { data, shape }: Numbers, a: number): Numbe
   shape,
 });
 
-/**
- * Sums terms over channels. Returns (B·T).
- * @param e (B,T,C)
- */
+/** Sums terms over channels. Returns (B·T). e: (B,T,C). */
 function sumChannels({ shape: [batch, rows, width] }: Numbers, term: (i: number) => number) {
   const sums = new Float64Array(batch * rows);
   for (let i = 0; i < sums.length * width; i++) sums[Math.floor(i / width)] += term(i);
   return sums;
 }
 
-/**
- * @param e (B,T,C)
- * @param sums (B·T)
- */
+/** e: (B,T,C); sums: (B·T) */
 function summed(
   value: number,
   { batched }: ReadInput,

@@ -71,7 +71,7 @@ export function encodeFloats(data: ArrayLike<number>, format: FloatFormat, out: 
   }
 }
 
-/** @param exponent from −1022 to 1023 */
+/** exponent: from −1022 to 1023 */
 function powerOfTwo(exponent: number) {
   words[0] = 0;
   words[1] = (exponent + 1023) << 20;
@@ -85,10 +85,7 @@ function powerOfTwo(exponent: number) {
  */
 const roundToEven = (x: number) => x + 2 ** 52 - 2 ** 52;
 
-/**
- * Narrows a NaN to the upper bits of its payload.
- * @param wide bits of float32
- */
+/** Narrows a NaN to the upper bits of its payload. wide: bits of float32. */
 function narrowNaN(wide: number, { exponent: E, fraction: F, finite }: FloatFormat) {
   const sign = (wide >>> 31) * 2 ** (E + F);
   const ones = 2 ** F - 1;

@@ -4,7 +4,7 @@
 import { argumentError, HeadlightError } from './errors.ts';
 import { quote } from './quote.ts';
 
-/** @param parameter name of the options in errors */
+/** parameter: name of the options in errors */
 export function checkOptions(caller: string, options: unknown, known: readonly string[], parameter = 'options') {
   if (options === null || typeof options !== 'object' || Array.isArray(options))
     throw argumentError(caller, parameter, options, 'an object');

@@ -134,7 +134,7 @@ export class Source {
   }
 }
 
-/** @param asShape shape that replaces the shape of the value */
+/** asShape: shape that replaces the shape of the value */
 export function readTensorLike(value: unknown, caller: string, parameter: string, asShape?: readonly number[]): Source {
   if (value instanceof Source) return value;
   const source = readSource(value, caller, parameter);

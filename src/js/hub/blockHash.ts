@@ -13,7 +13,7 @@ export class BlockHash {
   #filled = 0;
   #length = 0;
 
-  /** @param start values of the state before the first block */
+  /** start: values of the state before the first block */
   constructor(start: Int32Array) {
     this.state = start.slice();
   }

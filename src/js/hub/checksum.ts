@@ -22,7 +22,7 @@ export class Checksum {
   #prefix: Uint8Array<ArrayBuffer>;
   #at = 0;
 
-  /** @param expected sha256 of the file, or sha1 as Git computes it, which includes the size */
+  /** expected: sha256 of the file, or sha1 as Git computes it, which includes the size */
   constructor(size: number, expected: string, { hash, digest }: HubPlatform) {
     this.#size = size;
     this.#expected = expected;
@@ -45,10 +45,7 @@ export class Checksum {
     return this.#hash !== undefined && this.#at === this.#size;
   }
 
-  /**
-   * Returns true if the hash of the file is the expected one.
-   * @param read reads bytes of the file
-   */
+  /** Returns true if the hash of the file is the expected one. read: reads bytes of the file. */
   async matches(read: (at: number, target: Uint8Array) => Promise<unknown>) {
     if (this.#digest) {
       const first = this.#prefix.length;

@@ -51,7 +51,7 @@ export class Client {
   #token: string | undefined;
   #origin: string;
 
-  /** @param options follow: true if fetch follows redirects, which a page cannot see; false if this client follows them */
+  /** options: follow: true if fetch follows redirects, which a page cannot see; false if this client follows them */
   constructor(
     place: Place,
     {
@@ -72,10 +72,7 @@ export class Client {
 
   isOwn = (url: string) => new URL(url).origin === this.#origin;
 
-  /**
-   * Sends a request, and follows redirects if fetch does not.
-   * @param path path of the file, for errors
-   */
+  /** Sends a request, and follows redirects if fetch does not. path: path of the file, for errors. */
   async send(url: string, headers: Record<string, string> = {}, path?: string): Promise<Exchange> {
     for (let at = url, i = 0; i < MAX_REDIRECTS; i++) {
       this.throwIfClosed();
@@ -259,10 +256,7 @@ export class Exchange {
     return done ? undefined : value;
   }
 
-  /**
-   * Reads the body as text.
-   * @param most maximum bytes
-   */
+  /** Reads the body as text. most: maximum bytes. */
   async text(most: number) {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;

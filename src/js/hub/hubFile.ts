@@ -38,7 +38,7 @@ export class HubFile {
   #consecutive = 0;
   #pending: Promise<unknown> = Promise.resolve();
 
-  /** @param options keeps: true if a file that was received as a whole stays in the store */
+  /** options: keeps: true if a file that was received as a whole stays in the store */
   constructor(remote: RemoteFile, store: Store, { keeps, checksum }: { keeps: boolean; checksum?: Checksum }) {
     this.#remote = remote;
     this.#store = store;
@@ -57,10 +57,7 @@ export class HubFile {
     if (this.#keeps && bytes >= MOST * this.size) await this.#expectWhole();
   }
 
-  /**
-   * @param target may be used for the result
-   * @returns the bytes, fewer if the file ends before `end`
-   */
+  /** target: may be used for the result; returns the bytes, fewer if the file ends before `end` */
   read(begin: number, end: number, target?: Uint8Array): Promise<Uint8Array> {
     const until = Math.min(end, this.size);
     const bytes = target?.subarray(0, Math.max(until - begin, 0)) ?? new Uint8Array(Math.max(until - begin, 0));
@@ -103,10 +100,7 @@ export class HubFile {
     await this.#store.expectWhole();
   }
 
-  /**
-   * Receives the byte `at`, and following bytes as they arrive.
-   * @param end of the read
-   */
+  /** Receives the byte `at`, and following bytes as they arrive. end: of the read. */
   async #receive(at: number, end: number) {
     const isAhead = this.#stream && at >= this.#at && at < this.#until;
     const isNear = at - this.#at <= MAX_GAP || this.#isWhole || !this.#remote.hasRanges;
@@ -123,10 +117,7 @@ export class HubFile {
     }
   }
 
-  /**
-   * Starts a stream that contains the byte `at`.
-   * @param end of the read
-   */
+  /** Starts a stream that contains the byte `at`. end: of the read. */
   async #start(at: number, end: number) {
     await this.#stop();
     this.#at = this.#isWhole && this.#keeps ? Math.min(at, this.#firstMissing()) : at;

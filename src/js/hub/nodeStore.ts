@@ -69,7 +69,7 @@ export class NodeStore {
     this.#length = sizes[longest];
   }
 
-  /** @param path of the complete file */
+  /** path: of the complete file */
   async #use(path: string) {
     this.#handle = await open(path);
     this.#length = this.#place.size;

@@ -15,7 +15,7 @@ const LARGE = 2 ** 25;
 /** Bytes of storage that are left for the rest of the page. */
 const RESERVE = 2 ** 22;
 
-/** @returns the cache, or the reason why there is none */
+/** returns the cache, or the reason why there is none */
 export async function openPageCache(caller: string, cache: true | string): Promise<Cache | string> {
   if (typeof cache === 'string')
     throw argumentError(caller, 'cache', cache, 'true or false, because a page has no folders');

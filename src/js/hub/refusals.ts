@@ -89,7 +89,7 @@ function noModel(place: Place) {
   return hubError(place, 'notFound', `there is no model ${id} on ${endpoint}, or it is private. ${next}`);
 }
 
-/** @param known branches and tags */
+/** known: branches and tags */
 export function noRevision(place: Place, known: readonly string[] = []) {
   const { id, revision } = place;
   const instead =
@@ -97,7 +97,7 @@ export function noRevision(place: Place, known: readonly string[] = []) {
   return hubError(place, 'revision', `${id} has no revision ${cut(revision, 100)}${instead}`, { expected: known });
 }
 
-/** @param known files */
+/** known: files */
 export function noEntry(place: Place, path: string, known: readonly string[] = []) {
   const { id, revision } = place;
   const instead = known.length > 0 ? `: there are ${quoteNames(known)}` : '';
@@ -106,7 +106,7 @@ export function noEntry(place: Place, path: string, known: readonly string[] = [
   });
 }
 
-/** @param seconds seconds that the Hub asks to wait; 0 if it does not ask */
+/** seconds: seconds that the Hub asks to wait; 0 if it does not ask */
 export function limited(place: Place, seconds: number) {
   const { endpoint, token } = place;
   const wait = seconds > 0 ? `Try again in ${seconds} seconds` : 'Try again in five minutes';
@@ -133,7 +133,7 @@ function describe(cause: any) {
   return `${cause?.message ?? cause}${inner}`;
 }
 
-/** @param where name of the cache */
+/** where: name of the cache */
 export function notCached(place: Place, where: string | undefined, path?: string) {
   const { id, revision } = place;
   const what = path === undefined ? `${id} at ${cut(revision, 100)}` : `${id}/${path}`;

@@ -28,7 +28,7 @@ export class RemoteFile {
   /** False after a server has ignored a range. */
   hasRanges = true;
 
-  /** @param url of the endpoint */
+  /** url: of the endpoint */
   constructor(client: Client, url: string, { path, size, isLarge }: { path: string; size: number; isLarge: boolean }) {
     this.#client = client;
     this.#url = url;

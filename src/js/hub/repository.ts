@@ -21,7 +21,7 @@ const HASH = /^(?:[\da-f]{40}|[\da-f]{64})$/;
 /** Encodes an id or the path of a file for an address. */
 export const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
-/** @param requested id */
+/** requested: id */
 export async function openRepository(
   client: Client,
   requested: string,

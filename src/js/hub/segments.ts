@@ -114,7 +114,7 @@ export class SegmentStore {
     return true;
   }
 
-  /** @returns number of bytes read; 0 if the segment does not exist any more */
+  /** returns number of bytes read; 0 if the segment does not exist any more */
   async #readSegment(segment: Segment, at: number, target: Uint8Array): Promise<number> {
     const { begin, end, name } = segment;
     const count = Math.min(target.length, end - at);

@@ -93,7 +93,7 @@ export function decode(caller: string, bytes: Uint8Array, dtype: KnownDType, big
   return float ? allocate(caller, 4 * raw.length, () => decodeFloats(raw, float)) : raw;
 }
 
-/** @param size of an element */
+/** size: of an element */
 function reverseEach(bytes: Uint8Array, size: number) {
   for (let start = 0; start < bytes.length; start += size) {
     for (let [a, b] = [start, start + size - 1]; a < b; a++, b--) [bytes[a], bytes[b]] = [bytes[b], bytes[a]];
@@ -116,10 +116,7 @@ export const unknownDType = (caller: string, name: string, dtype: string) =>
     got: dtype,
   });
 
-/**
- * Encodes a tensor to its bytes in a file.
- * @param name of the tensor in errors
- */
+/** Encodes a tensor to its bytes in a file. name: of the tensor in errors. */
 export function encode(
   caller: string,
   name: string,
@@ -153,10 +150,7 @@ const tag = (
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag) as { get(): string }
 ).get;
 
-/**
- * @param own type of the array
- * @param dtype the type to write
- */
+/** own: type of the array; dtype: the type to write */
 function encodeData(
   caller: string,
   data: NumberArray,

@@ -78,7 +78,7 @@ export function readGguf(source: ArrayBuffer | ArrayBufferView | Blob | RangeRea
   };
 }
 
-/** @returns undefined for bytes */
+/** returns undefined for bytes */
 function rangeReaderOf(source: unknown): RangeReader | undefined {
   if (typeof Blob !== 'undefined' && source instanceof Blob)
     return {

@@ -44,10 +44,7 @@ function writeQ8(x: Float32Array, out: Uint8Array) {
   }
 }
 
-/**
- * Returns the nearest code of 4 bits, from −8 to 7.
- * @param x in units of the scale
- */
+/** Returns the nearest code of 4 bits, from −8 to 7. x: in units of the scale. */
 function nearest(x: number) {
   // The operand of | 0 is not negative, so that it is rounded down.
   return x <= -8 ? -8 : x >= 7 ? 7 : ((x + 8.5) | 0) - 8;
@@ -158,8 +155,5 @@ export function isInRange(x: Float32Array, type: WrittenType) {
   return true;
 }
 
-/**
- * Writes whole rows of a tensor.
- * @param x the numbers; for types with blocks a multiple of 32
- */
+/** Writes whole rows of a tensor. x: the numbers; for types with blocks a multiple of 32. */
 export const writeRows = (type: WrittenType, x: Float32Array, out: Uint8Array) => WRITERS[type](x, out);

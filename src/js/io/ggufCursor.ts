@@ -51,11 +51,7 @@ export class GgufCursor {
   #elements = 0;
   #view: DataView<ArrayBufferLike>;
 
-  /**
-   * @param bytes the file, or its beginning
-   * @param size of the whole file
-   * @param most maximum bytes of a header
-   */
+  /** bytes: the file, or its beginning; size: of the whole file; most: maximum bytes of a header */
   constructor(caller: string, bytes: Uint8Array, size: number, most: number) {
     this.caller = caller;
     this.bytes = bytes;

@@ -311,9 +311,7 @@ export const isInBlocks = (type: GgufType): type is BlockType => type.form !== u
 
 /**
  * Converts rows to the layout of the core: the scales of the groups of a row, their minimums if there are any, then its
- * codes.
- * @param bytes whole rows
- * @param width of a row
+ * codes. bytes: whole rows; width: of a row.
  */
 export function toBlockRows(caller: string, bytes: Uint8Array, type: BlockType, width: number) {
   const { form } = type;
@@ -330,10 +328,7 @@ export function toBlockRows(caller: string, bytes: Uint8Array, type: BlockType, 
   return out;
 }
 
-/**
- * Dequantizes whole blocks.
- * @param type a type that Headlight decodes
- */
+/** Dequantizes whole blocks. type: a type that Headlight decodes. */
 export function dequantize(caller: string, bytes: Uint8Array, type: GgufType): Float32Array {
   if (isFloat(type.name)) return decode(caller, bytes, type.name) as Float32Array;
   if (!isInBlocks(type)) throw new TypeError(type.name);

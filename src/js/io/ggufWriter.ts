@@ -96,10 +96,7 @@ class Writer {
   }
 }
 
-/**
- * Makes a file whose tensors are still zero.
- * @returns parts: the bytes of each tensor in the file
- */
+/** Makes a file whose tensors are still zero. returns parts: the bytes of each tensor in the file. */
 export function newGguf(
   caller: string,
   metadata: ReadonlyMap<string, Value>,

@@ -53,7 +53,7 @@ function startsWith(bytes: Uint8Array, start: string | number[], at: number) {
   return codes.every((code, i) => bytes[at + i] === code);
 }
 
-/** @param head first bytes as text */
+/** head: first bytes as text */
 function identifyArchive(bytes: Uint8Array, head: string) {
   const length = bytes.length > 28 ? bytes[26] + 256 * bytes[27] : 0;
   const name = head.slice(30, 30 + length);

@@ -180,7 +180,7 @@ function readDescr(tokens: Token[], header: string, fail: () => Error) {
   return { descr: text, dtype, bigEndian: order === '>' };
 }
 
-/** @param tokens '(' number ',' number … ')' */
+/** tokens: '(' number ',' number … ')' */
 function readTuple(caller: string, tokens: Token[], fail: () => Error): number[] {
   if (tokens[0].sign !== '(' || tokens[tokens.length - 1].sign !== ')') throw fail();
   const inside = tokens.slice(1, -1);
@@ -191,10 +191,7 @@ function readTuple(caller: string, tokens: Token[], fail: () => Error): number[]
   return shape;
 }
 
-/**
- * @param data in Fortran order, in which the first index varies fastest
- * @returns in row-major order
- */
+/** data: in Fortran order, in which the first index varies fastest; returns in row-major order */
 function toRowMajor(caller: string, data: NumberArray, shape: number[]): NumberArray {
   // Axes of size 1 do not change the order.
   const axes = shape.flatMap((size, axis) =>

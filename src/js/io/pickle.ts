@@ -11,10 +11,7 @@ export class Global {
   declare dtype: string | undefined;
   declare call: ((args: unknown[]) => unknown) | undefined;
 
-  /**
-   * @param dtype element type, if the object is a type
-   * @param call implementation, if the object is a function
-   */
+  /** dtype: element type, if the object is a type; call: implementation, if the object is a function */
   constructor(dtype?: string, call?: (args: unknown[]) => unknown) {
     this.dtype = dtype;
     this.call = call;
@@ -93,10 +90,7 @@ class Reader {
     return new HeadlightError('FORMAT', `${this.caller}: the pickle ${reason}`, { parameter: 'bytes' });
   }
 
-  /**
-   * Advances by some bytes.
-   * @returns the position of the first of them
-   */
+  /** Advances by some bytes. returns the position of the first of them. */
   take(count: number): number {
     const from = this.at;
     if (count > this.bytes.length - from)
@@ -162,7 +156,7 @@ class Reader {
     this.stack.push(this.memo.get(index));
   }
 
-  /** @param pairs key, value, key, value … */
+  /** pairs: key, value, key, value … */
   setItems(pairs: unknown[]) {
     const dict = this.top();
     if (!(dict instanceof Map) || pairs.length % 2 > 0) throw this.error(`sets items of a non-dict at byte ${this.at}`);

@@ -56,7 +56,7 @@ export class RangeBody {
     while (await this.#receive());
   }
 
-  /** @returns false at the end of the body */
+  /** returns false at the end of the body */
   async #receive(): Promise<boolean> {
     try {
       const part = await this.#reader?.read();
@@ -109,7 +109,7 @@ export class WholeBody {
     return this.#ended ? this.#length : Infinity;
   }
 
-  /** @returns shorter if the file ends before `end` */
+  /** returns shorter if the file ends before `end` */
   async read(begin: number, end: number): Promise<Uint8Array> {
     this.#pending = this.#pending.then(() => this.#receive(end));
     await this.#pending;

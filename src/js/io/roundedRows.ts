@@ -29,10 +29,7 @@ export function roundRows(tensors: Record<string, { data: Float32Array; shape: n
   return rounded;
 }
 
-/**
- * Returns true if roundRows has rounded some of the tensors.
- * @param tensors with their data, or ranges of a file
- */
+/** Returns true if roundRows has rounded some of the tensors. tensors: with their data, or ranges of a file. */
 export const areRounded = (tensors: Record<string, any>) => Object.keys(tensors).some((name) => isScale(tensors, name));
 
 /** Returns true if a tensor holds the scales of another tensor's rows. */

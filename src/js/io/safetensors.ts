@@ -156,7 +156,7 @@ function parseHeader(caller: string, bytes: Uint8Array<ArrayBuffer>): Record<str
   return header;
 }
 
-/** @param start of the data */
+/** start: of the data */
 function readEntry(caller: string, name: string, entry: unknown, start: number, fileSize: number): TensorRange {
   const fail = (reason: string, expected: unknown, got: unknown) =>
     formatError(caller, `tensor ${quote(name)} has ${reason}`, { parameter: name, expected, got });

@@ -72,14 +72,14 @@ export function readTorchArchive(caller: string, bytes: Uint8Array, only: Vocabu
 
 const isArchive = (start: Uint8Array) => start[0] === 0x50 && start[1] === 0x4b;
 
-/** @param bytes of the whole file */
+/** bytes: of the whole file */
 function run<T>(steps: Steps<T>, bytes: Uint8Array): T {
   let step = steps.next();
   while (!step.done) step = steps.next(step.value.map(([begin, end]) => bytes.subarray(begin, end)));
   return step.value;
 }
 
-/** @param size of the file */
+/** size: of the file */
 export function* torchSteps(caller: string, size: number): Steps<TorchFile> {
   const [start] = yield [[0, Math.min(START, size)]];
   if (isArchive(start)) return yield* readArchive(caller, size, start);
@@ -183,7 +183,7 @@ function nameFiles(caller: string, entries: Entry[], start: Uint8Array) {
   return { root: pickles[0].replace(PICKLE, '$1'), files };
 }
 
-/** @param storages storages whose elements the file contains */
+/** storages: storages whose elements the file contains */
 function storageFile(caller: string, files: Map<string, Entry>, name: string, storages: TorchStorage[]) {
   const entry = files.get(name);
   if (!entry) throw formatError(caller, `the storage ${quote(name)} is missing`, { parameter: name });

@@ -65,7 +65,7 @@ export class TorchTensor {
   declare strides: unknown;
   declare dtype: DType | undefined;
 
-  /** @param dtype default: type of the storage */
+  /** dtype: default: type of the storage */
   constructor(storage: unknown, offset: unknown, shape: unknown, strides: unknown, dtype?: DType) {
     this.storage = storage;
     this.offset = offset;
@@ -121,10 +121,7 @@ function rebuildTyped([storage, offset, shape, strides, , , dtype]: unknown[]) {
 /** The objects of GLOBALS that a file format uses, and the name of the format in errors. */
 export type Vocabulary = { globals: readonly string[]; format: string };
 
-/**
- * @param only default: all of GLOBALS
- * @returns storages: filled with the storages of the pickle, by key
- */
+/** only: default: all of GLOBALS; returns storages: filled with the storages of the pickle, by key */
 export function torchMeaning(
   caller: string,
   only?: Vocabulary,
@@ -207,7 +204,7 @@ export function namedTensors(caller: string, value: unknown, budget: number): Ma
   return tensors;
 }
 
-/** @param begins positions of the storages in the file */
+/** begins: positions of the storages in the file */
 export function locateTensors(
   caller: string,
   tensors: Map<string, TorchTensor>,
@@ -307,11 +304,7 @@ export function inRowMajor(
   return target;
 }
 
-/**
- * Copies elements with strides to row-major order.
- * @param units number of units of an element
- * @param strides in elements
- */
+/** Copies elements with strides to row-major order. units: number of units of an element; strides: in elements. */
 function gather(
   to: Uint8Array | Uint16Array | Uint32Array,
   from: Uint8Array | Uint16Array | Uint32Array,

@@ -19,7 +19,7 @@ const [GLOBAL, REDUCE, BINPERSID, STOP, LONG1] = [0x63, 0x52, 0x51, 0x2e, 0x8a];
 /** Contents of the file that stores the version of the format. */
 const VERSION = '3\n';
 
-/** @param root the folder in the archive */
+/** root: the folder in the archive */
 export function writeTorchArchive(caller: string, root: string, value: Pickled): Uint8Array<ArrayBuffer> {
   const storages: Record<string, Uint8Array> = {};
   let count = 0;
@@ -34,10 +34,7 @@ export function writeTorchArchive(caller: string, root: string, value: Pickled):
   return allocate(caller, size, () => writeZip(files));
 }
 
-/**
- * Returns the opcodes of a value.
- * @param store returns the key of a new storage
- */
+/** Returns the opcodes of a value. store: returns the key of a new storage. */
 function pickled(caller: string, value: Pickled, store: (bytes: Uint8Array) => string): number[] {
   if (typeof value === 'number') return integer(value);
   if (Array.isArray(value)) return [EMPTY_LIST, MARK, ...value.flatMap(integer), APPENDS];

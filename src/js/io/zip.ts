@@ -36,7 +36,7 @@ export const damaged =
   (reason) =>
     formatError(caller, `the zip archive is damaged: ${reason}`, { parameter: 'bytes' });
 
-/** @returns in the order of the central directory */
+/** returns in the order of the central directory */
 export function readZip(caller: string, bytes: Uint8Array): ZipFile[] {
   const fail = damaged(caller);
   const directory = findDirectory(bytes, 0, fail);
@@ -75,10 +75,7 @@ export function dataStart({ name, packedSize, offset }: Entry, header: Uint8Arra
 
 export type Directory = { offset: number; size: number; count: number };
 
-/**
- * @param tail the last MAX_TAIL bytes of the archive, or the whole archive
- * @param base position of the first byte of tail
- */
+/** tail: the last MAX_TAIL bytes of the archive, or the whole archive; base: position of the first byte of tail */
 export function findDirectory(tail: Uint8Array, base: number, fail: Fail): Directory {
   const view = viewOf(tail);
   const last = view.byteLength - 22;
@@ -107,7 +104,7 @@ export function findDirectory(tail: Uint8Array, base: number, fail: Fail): Direc
   return directory;
 }
 
-/** @param bytes of the directory */
+/** bytes: of the directory */
 export function readDirectory(caller: string, bytes: Uint8Array, { offset, size, count }: Directory): Entry[] {
   const [view, fail] = [viewOf(bytes), damaged(caller)];
   const end = offset + size;
@@ -142,10 +139,7 @@ export function readDirectory(caller: string, bytes: Uint8Array, { offset, size,
   return entries;
 }
 
-/**
- * @param at the entry of the directory
- * @param from position of the extra fields of the entry
- */
+/** at: the entry of the directory; from: position of the extra fields of the entry */
 function readSizes(view: DataView, at: number, from: number, to: number) {
   const sizes = {
     size: view.getUint32(at + 24, true),
@@ -167,7 +161,7 @@ function readSizes(view: DataView, at: number, from: number, to: number) {
   return sizes;
 }
 
-/** @returns a copy of the unpacked bytes */
+/** returns a copy of the unpacked bytes */
 export async function unpack(caller: string, { name, method, crc, size, packed }: ZipFile): Promise<Uint8Array> {
   const fail = (reason: string) =>
     formatError(caller, `the zip archive is damaged: ${quote(name)} ${reason}`, { parameter: name });
@@ -178,7 +172,7 @@ export async function unpack(caller: string, { name, method, crc, size, packed }
   return out;
 }
 
-/** @param out exactly as large as the unpacked file */
+/** out: exactly as large as the unpacked file */
 async function inflate(packed: Uint8Array, out: Uint8Array, fail: (reason: string) => Error) {
   const { readable, writable } = inflater(fail);
   const reader = readable.getReader();
@@ -223,10 +217,7 @@ async function feed(writer: WritableStreamDefaultWriter<BufferSource>, packed: U
 const DATE = 0x21;
 const UTF8 = 0x800;
 
-/**
- * Makes an archive of files without compression.
- * @param files by name
- */
+/** Makes an archive of files without compression. files: by name. */
 export function writeZip(files: Record<string, Uint8Array>) {
   /** Writes little-endian fields of 2 or 4 bytes. */
   const record = (fields: [bytes: 2 | 4, value: number][]) => {

@@ -158,10 +158,7 @@ export class Threads {
     );
   }
 
-  /**
-   * Stops the workers, so that the instance continues with one thread.
-   * @param note the reason
-   */
+  /** Stops the workers, so that the instance continues with one thread. note: the reason. */
   fail(note: string) {
     if (this.#stopped) return;
     this.note = note;
@@ -177,10 +174,7 @@ export class Threads {
   }
 }
 
-/**
- * Returns true if the promise is fulfilled in time.
- * @param limit milliseconds
- */
+/** Returns true if the promise is fulfilled in time. limit: milliseconds. */
 function within(limit: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -19,11 +19,7 @@ export function makeWatch() {
   let last = 0;
   let before = 0;
   let idle = 0;
-  /**
-   * @param first 1 for the first check of a wait
-   * @param done parts finished so far
-   * @param work multiply-adds of a part
-   */
+  /** first: 1 for the first check of a wait; done: parts finished so far; work: multiply-adds of a part */
   return (first: number, done: number, work: number) => {
     const now = performance.now();
     idle = first || done !== before ? 0 : idle + Math.min(now - last, MAX_STEP);

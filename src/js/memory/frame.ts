@@ -136,7 +136,7 @@ export class Frame {
     return this.#copyDetached(this.#memory.detached(values));
   }
 
-  /** @param values outside linear memory, which may grow here */
+  /** values: outside linear memory, which may grow here */
   #copyDetached(values: Uint8Array | Int32Array | Float32Array) {
     const block = this.scratch(Math.ceil(values.byteLength / 4));
     this.#memory.write(pointerOf(block), values);

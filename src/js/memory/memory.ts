@@ -192,10 +192,7 @@ export class Memory {
     return new Float32Array(this.#linear.buffer, pointer, length);
   }
 
-  /**
-   * Returns a view of linear memory up to at least `end`.
-   * @param end in words
-   */
+  /** Returns a view of linear memory up to at least `end`. end: in words. */
   #words(end: number) {
     if (this.#heap.length < end) this.#heap = new Float32Array(this.#linear.buffer);
     return this.#heap;

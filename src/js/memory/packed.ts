@@ -86,10 +86,7 @@ export const PACKED: Record<PackedKind, Kind> = {
 /** Returns true if products with this weight round their inputs. */
 export const roundsInputs = ({ packed }: { packed?: Packed }) => packed !== undefined && PACKED[packed.kind].rounds;
 
-/**
- * Copies rows of a packed weight as float32.
- * @param to (labels, in)
- */
+/** Copies rows of a packed weight as float32. to: (labels, in). */
 export const loadRows = (
   memory: Memory,
   caller: string,

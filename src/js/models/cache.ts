@@ -95,10 +95,7 @@ export class Cache {
     return this.#size.length;
   }
 
-  /**
-   * @internal
-   * @param options of a model
-   */
+  /** options: of a model @internal */
   isOf(options: Resolved) {
     return this.#options === options;
   }
@@ -165,7 +162,7 @@ export class Cache {
     other.far = this.far;
   }
 
-  /** @param tensor (B,…) */
+  /** tensor: (B,…) */
   #copy(frame: Frame, tensor: Tensor, rows: number[]) {
     const [batch, ...shape] = shapeOf(tensor);
     const copy = this.#memory.unscoped(frame.make([rows.length, ...shape]));
@@ -187,11 +184,7 @@ export class Cache {
       });
   }
 
-  /**
-   * Until unlock(), other methods that use the cache throw.
-   * @internal
-   * @param user the public method
-   */
+  /** Until unlock(), other methods that use the cache throw. user: the public method. @internal */
   lock(user: string) {
     this.checkUsable(user);
     this.#user = user;
@@ -213,11 +206,7 @@ export class Cache {
     }
   }
 
-  /**
-   * Refuses keys and values that were computed with other weights.
-   * @internal
-   * @param version of the weights
-   */
+  /** Refuses keys and values that were computed with other weights. version: of the weights. @internal */
   checkWeights(caller: string, version: number) {
     if (this.#length === 0 || this.#version === version) return;
     const text = `${caller}: the weights of the model have changed since this cache was filled: rewind it to 0`;
@@ -273,10 +262,7 @@ export class Cache {
     return this.#counted.read(keys);
   }
 
-  /**
-   * @internal
-   * @returns (B,S), undefined without padding
-   */
+  /** returns (B,S), undefined without padding @internal */
   padding(keys: number): Uint8Array | undefined {
     return this.#keep.read(keys);
   }
@@ -299,16 +285,13 @@ export class Cache {
     return { key: given(pair.key), value: given(pair.value), type: direct ? this.#type : KEYS.FLOAT32 };
   }
 
-  /** @param stored (B,G,capacity,R) */
+  /** stored: (B,G,capacity,R) */
   #strided(stored: Tensor): { tensor: Tensor; stride: Stride } {
     const [, heads, capacity, row] = shapeOf(stored);
     return { tensor: stored, stride: [heads * capacity * row, capacity * row, row] };
   }
 
-  /**
-   * Converts to float32.
-   * @param all number of tokens
-   */
+  /** Converts to float32. all: number of tokens. */
   #widened(stored: Tensor, all: number): { tensor: Tensor; stride: Stride } {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, , capacity] = shapeOf(stored);
@@ -317,10 +300,7 @@ export class Cache {
     return this.#strided(wide);
   }
 
-  /**
-   * @param stored (B,G,capacity,R)
-   * @param fresh (B,T,G·D)
-   */
+  /** stored: (B,G,capacity,R); fresh: (B,T,G·D) */
   #append(stored: Tensor, fresh: Tensor) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);
@@ -365,10 +345,7 @@ export class Cache {
     for (const tensor of [pair.key, pair.value]) this.#memory.watch(this.#memory.unscoped(tensor));
   }
 
-  /**
-   * @internal
-   * @param version of the weights
-   */
+  /** version: of the weights @internal */
   advance(rows: number, far: boolean, version: number) {
     this.#length += rows;
     this.#version = version;
@@ -439,7 +416,7 @@ export function checkDecoder(caller: string, { causal, input }: Resolved) {
   throw new HeadlightError('STATE', `${caller}: this model is not a decoder: ${why}`);
 }
 
-/** @param options of the model */
+/** options: of the model */
 export function checkCache(caller: string, options: Resolved, cache: unknown): asserts cache is Cache {
   if (!(cache instanceof Cache && cache.isOf(options)))
     throw argumentError(caller, 'cache', cache, 'a result of cache() of this model');

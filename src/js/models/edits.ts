@@ -107,7 +107,7 @@ const describeBlocks = (layers: number) =>
     ? 'another value, because this model has no blocks'
     : `a block from 0 to ${layers - 1}: this model has ${layers} block${layers === 1 ? '' : 's'}`;
 
-/** @param whole true: 'blocks.0.*' matches all values of a block */
+/** whole: true: 'blocks.0.*' matches all values of a block */
 export function readName(caller: string, parameter: string, name: unknown, options: Resolved, whole = false): ReadName {
   const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
   if (typeof name !== 'string' || name.length > MAX_NAME) throw fail();

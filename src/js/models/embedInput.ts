@@ -11,7 +11,7 @@ import { rarePart } from './rareParts.ts';
 import { prependRows, scaleRows, unfoldRows } from './rowOperations.ts';
 import type { Run } from './run.ts';
 
-/** @returns (B,T,C) */
+/** returns (B,T,C) */
 export function embedInput(run: Run) {
   const { input, options, graph, batch, rows } = run;
   let x = input.labels ? embedTokens(run, input.labels) : embedNumbers(run);
@@ -29,13 +29,13 @@ export function embedInput(run: Run) {
   return run.pass('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x, ROWS);
 }
 
-/** @returns (B,T,C) */
+/** returns (B,T,C) */
 function embedNumbers(run: Run) {
   const { patch, sound } = run.options;
   return patch ? embedPatches(run) : sound ? rarePart('sound', run.caller).embedSound(run) : embedAudio(run);
 }
 
-/** @returns (B,T,C) */
+/** returns (B,T,C) */
 function learnedPositions(run: Run) {
   const { batch, rows } = run;
   const { context, positionOffset, patch } = run.options;
@@ -60,10 +60,7 @@ function patchesOf({ options, input }: Run): [number, number] {
   return [Math.floor(height / size), Math.floor(width / size)];
 }
 
-/**
- * @param labels (B,T)
- * @returns (B,T,C)
- */
+/** labels: (B,T); returns (B,T,C) */
 function embedTokens(run: Run, labels: Int32Array) {
   const { graph, options } = run;
   const table = options.sharedEmbedding ? run.decoderEmbedding : run.requiredWeight('embedding.table');
@@ -73,10 +70,7 @@ function embedTokens(run: Run, labels: Int32Array) {
   return options.tokenDropout ? scaleRows(graph, scaled, keptShares(run, labels, options.tokenDropout)) : scaled;
 }
 
-/**
- * Returns the factor (B,T) by which tokenDropout multiplies each embedding.
- * @param labels (B,T)
- */
+/** Returns the factor (B,T) by which tokenDropout multiplies each embedding. labels: (B,T). */
 function keptShares(
   { batch, rows, input }: Run,
   labels: Int32Array,

@@ -82,7 +82,7 @@ class Steps {
     this.#how = how;
   }
 
-  /** @param before number of blocks that were computed before */
+  /** before: number of blocks that were computed before */
   async compute(run: Run, before: number, part?: StepOptions['blocks']): Promise<StepResult> {
     const { from = 0, to = run.options.layers } = part ?? {};
     const { x: start, ...kept } = this.#step([], () => begin(run, part));

@@ -33,10 +33,7 @@ export function computeHead(
   return { logits: run.pass('logits', logits, ROWS, run.past + run.rows - x.shape[1]), pooled, relationship };
 }
 
-/**
- * Applies the layers of the head before the last linear layer.
- * @param x (…,C)
- */
+/** Applies the layers of the head before the last linear layer. x: (…,C). */
 function transform(run: Run, x: Tensor) {
   const { headTransform, headActivation } = run.options;
   if (headTransform !== 'none')
@@ -44,26 +41,17 @@ function transform(run: Run, x: Tensor) {
   return run.weight('head.project.weight') ? run.linear('head.project', x) : x;
 }
 
-/**
- * Returns the logits (B,classes) of the second token.
- * @param hidden (B,T,C)
- */
+/** Returns the logits (B,classes) of the second token. hidden: (B,T,C). */
 const distilledLogits = (run: Run, hidden: Tensor) =>
   run.linear('taught', pickRows(run.graph, hidden, new Array(run.batch).fill(1)));
 
-/**
- * Returns the mean (B,C) of all tokens but the first.
- * @param hidden (B,T,C)
- */
+/** Returns the mean (B,C) of all tokens but the first. hidden: (B,T,C). */
 function meanOfOthers({ graph, input, rows }: Run, hidden: Tensor) {
   const keep = input.keep?.filter((_, i) => i % rows > 0);
   return meanRows(graph, sliceRows(graph, hidden, 1, rows - 1), keep);
 }
 
-/**
- * Returns the pooled hidden states: (B,C), (B,2·C), or (B,poolDim) with a pooler.
- * @param hidden (B,T,C)
- */
+/** Returns the pooled hidden states: (B,C), (B,2·C), or (B,poolDim) with a pooler. hidden: (B,T,C). */
 function poolTokens(run: Run, hidden: Tensor) {
   const { graph } = run;
   const { pool, pooler } = run.options;
@@ -74,10 +62,7 @@ function poolTokens(run: Run, hidden: Tensor) {
   return run.pass('pooled', pooler === 'linear' || pooler === 'affine' ? y : graph.activation(y, pooler), {});
 }
 
-/**
- * Returns the pooled hidden states before the pooler.
- * @param hidden (B,T,C)
- */
+/** Returns the pooled hidden states before the pooler. hidden: (B,T,C). */
 function poolRows(run: Run, hidden: Tensor) {
   const { graph, input } = run;
   const { pool } = run.options;

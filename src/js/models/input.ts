@@ -90,7 +90,7 @@ export function refuseTexts(caller: string, called: string, ids: unknown) {
     throw argumentError(caller, called, ids, 'numbers, or one text in place of a list; use one call for each text');
 }
 
-/** @param encoded true: the encoder's output is in the cache */
+/** encoded: true: the encoder's output is in the cache */
 export function readInput(
   caller: string,
   options: Resolved,
@@ -176,7 +176,7 @@ function readArrays(caller: string, kind: string, value: unknown, { patch, chann
   return { called: kind, batched: true, batch: shape[0], rows: context, numbers: { data, shape } };
 }
 
-/** @param reason why the tokenizer of the model's files is not supported */
+/** reason: why the tokenizer of the model's files is not supported */
 export const noTokenizer = (caller: string, reason?: string) => {
   const why = reason ? `: ${reason}` : '';
   const text = `${caller}: text is given, but this model has no tokenizer${why}; set model.tokenizer`;

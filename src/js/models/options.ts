@@ -287,12 +287,12 @@ class OptionReader {
     this.given = given;
   }
 
-  /** @param standard default; without it the option is required */
+  /** standard: default; without it the option is required */
   size(name: keyof TransformerOptions, standard?: number) {
     return readNumber(this.caller, name, this.given[name] ?? standard, SIZE);
   }
 
-  /** @param standard default; without it the option is required */
+  /** standard: default; without it the option is required */
   count(name: keyof TransformerOptions, standard?: number) {
     return readNumber(this.caller, name, this.given[name] ?? standard, COUNT);
   }

@@ -29,7 +29,7 @@ function norm(name: string, width: number, { norm: kind, normScale, bias }: Reso
   return [{ name, random: false, parameters, ...(!normScale && { plain: width }) }];
 }
 
-/** @param memory width of the input of keys and values */
+/** memory: width of the input of keys and values */
 function attention(name: string, options: Resolved, memory: number = options.dModel) {
   const { dModel: C, numHeads, kvHeads, headDim, bias } = options;
   const [queries, keys] = [numHeads * headDim, kvHeads * headDim];

@@ -25,10 +25,7 @@ import { parameterShapes, startParameters } from './parameters.ts';
 /** A parameter, either in float32 in `tensor`, or packed in `packed` and without a gradient. */
 export type Weight = { shape: readonly number[]; tensor?: Tensor; packed?: Packed; gradient?: Tensor };
 
-/**
- * Allocates all weights, without values.
- * @returns by name
- */
+/** Allocates all weights, without values. returns by name. */
 export function allocateWeights(memory: Memory, options: Resolved): Map<string, Weight> {
   const weights: Map<string, Weight> = new Map();
   memory.frame('transformer', (frame) => {
@@ -69,7 +66,7 @@ export class WeightStore {
   #freedVersions = 0;
   disposed = false;
 
-  /** @param weights by name */
+  /** weights: by name */
   constructor(memory: Memory, weights: Map<string, Weight>) {
     this.#memory = memory;
     this.#weights = weights;

@@ -253,12 +253,7 @@ export class AdditiveAttention {
     });
   }
 
-  /**
-   * Computes dx = dy · W and adds to the gradient of W.
-   * @param dx (rows,width)
-   * @param dy (rows,hidden)
-   * @param x (rows,width)
-   */
+  /** Computes dx = dy · W and adds to the gradient of W. dx: (rows,width); dy: (rows,hidden); x: (rows,width). */
   #projectBackward(
     dx: Tensor,
     dy: Tensor | Staged,
@@ -272,10 +267,7 @@ export class AdditiveAttention {
     this.#memory.call('hl_linear_backward', 'backward', dx, gradient, undefined, dy, x, weight, rows, hidden, width);
   }
 
-  /**
-   * Adds part to sum and frees part.
-   * @param part of the same shape
-   */
+  /** Adds part to sum and frees part. part: of the same shape. */
   #addInto(sum: Tensor, part: Tensor) {
     this.#memory.call('hl_add', 'backward', sum, sum, part, sum.size);
     part.dispose();

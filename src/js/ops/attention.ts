@@ -102,11 +102,8 @@ const readCount = (caller: string, name: 'heads' | 'kvHeads', value: unknown) =>
 const presentStride = ({ heads, width }: Form, rows: number) => [heads * rows * width, rows * width, width];
 
 /**
- * Concatenates the past (B,G,P,width) and the fresh rows to (B,G,P+S,width).
- * @param past (B,G,P,width)
- * @param before number of rows of the past
- * @param fresh (B,G,S,width), strided
- * @param form form of the fresh rows
+ * Concatenates the past (B,G,P,width) and the fresh rows to (B,G,P+S,width). past: (B,G,P,width); before: number of
+ * rows of the past; fresh: (B,G,S,width), strided; form: form of the fresh rows.
  */
 function concatenate(
   memory: Memory,
@@ -236,10 +233,7 @@ function trainable(
   );
 }
 
-/**
- * @param output (B,H,T,Dv), in the layout of the query
- * @param dOutput of the shape of the output
- */
+/** output: (B,H,T,Dv), in the layout of the query; dOutput: of the shape of the output */
 function backward(
   memory: Memory,
   output: Tensor,

@@ -82,7 +82,7 @@ export function findForms(names: readonly string[]) {
 
 const shapeOf = (value: unknown): readonly number[] => (value as { shape: readonly number[] }).shape;
 
-/** @param prefix prefix of a layer, which shows whether the layer belongs to the encoder or the decoder */
+/** prefix: prefix of a layer, which shows whether the layer belongs to the encoder or the decoder */
 function headsOf(config: Record<string, any> | undefined, prefix: string) {
   const c = config?.text_config ?? config;
   const ofStack = c?.[`${prefix.includes('decoder') ? 'decoder' : 'encoder'}_attention_heads`];
@@ -159,10 +159,8 @@ export function findLayer(caller: string, names: readonly string[], prefix?: str
 }
 
 /**
- * Maps the rows of q, k or v to rows of a fused weight.
- * @param index 0 for q, 1 for k, 2 for v
- * @param layer sizes: numbers of rows of q, k and v
- * @returns maps a row to its row in the fused weight
+ * Maps the rows of q, k or v to rows of a fused weight. index: 0 for q, 1 for k, 2 for v; layer: sizes: numbers of rows
+ * of q, k and v; returns maps a row to its row in the fused weight.
  */
 export function fusedRow(
   fused: Fused,

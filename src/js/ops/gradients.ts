@@ -46,7 +46,7 @@ export type BiasShape = { given: readonly number[]; wide: readonly number[] };
 
 const CALLER = 'backward';
 
-/** @param dOutput of the shape of the output */
+/** dOutput: of the shape of the output */
 export function readUpstream(frame: Frame, dOutput: TensorLike, options: BackwardOptions): Upstream {
   checkOptions(CALLER, options, ['dWeights', 'dBias']);
   const { dWeights, dBias = true } = options;

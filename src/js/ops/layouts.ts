@@ -110,7 +110,7 @@ function requireEntries(caller: string, layer: MultiHeadAttention, layout: Layou
   });
 }
 
-/** @param from (rows,columns) */
+/** from: (rows,columns) */
 function transpose(from: Float32Array, rows: number, columns: number) {
   const to = new Float32Array(from.length);
   for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) to[c * rows + r] = from[r * columns + c];

@@ -31,12 +31,7 @@ export type LossResult = {
 
 const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/**
- * @param logits (…,V)
- * @param targets (…)
- * @param caller name of the function in errors
- * @param parameter name of the targets in errors
- */
+/** logits: (…,V); targets: (…); caller: name of the function in errors; parameter: name of the targets in errors */
 export function crossEntropy(
   memory: Memory,
   logits: TensorLike,
@@ -84,11 +79,7 @@ export function crossEntropy(
   });
 }
 
-/**
- * @param prediction of any shape
- * @param target of the same shape
- * @returns dPrediction: of the same shape
- */
+/** prediction: of any shape; target: of the same shape; returns dPrediction: of the same shape */
 export function meanSquaredError(
   memory: Memory,
   prediction: TensorLike,

@@ -199,11 +199,7 @@ export class MultiHeadAttention {
     return this.#forward(query, k, value as TensorLike | undefined, options ?? {});
   }
 
-  /**
-   * @param query (B,T,queryDim)
-   * @param key (B,S,keyDim)
-   * @param value (B,S,valueDim)
-   */
+  /** query: (B,T,queryDim); key: (B,S,keyDim); value: (B,S,valueDim) */
   #forward(query: TensorLike, key: TensorLike | undefined, value: TensorLike | undefined, options: ForwardOptions) {
     const caller = 'forward';
     const { numHeads, kvHeads, headDim, embedDim, outProjection, biasKV, zeroAttention } = this.options;
@@ -272,11 +268,7 @@ export class MultiHeadAttention {
     frame.ints[MULTIHEAD.rotaryNeighbours] = rotation.neighbours;
   }
 
-  /**
-   * @param inputs (B,T,queryDim), (B,S,keyDim), (B,S,valueDim)
-   * @param past (B,G,P,D)
-   * @param present (B,G,P+S,D)
-   */
+  /** inputs: (B,T,queryDim), (B,S,keyDim), (B,S,valueDim); past: (B,G,P,D); present: (B,G,P+S,D) */
   #setInputs(
     frame: Frame,
     { q, k, v }: Record<'q' | 'k' | 'v', Tensor | Staged>,

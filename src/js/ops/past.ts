@@ -8,11 +8,7 @@ import type { Frame, Input } from '../memory/frame.ts';
 
 export type Past = { key: Input; value: Input };
 
-/**
- * Reads the two options. Either both or none must be set.
- * @param pastKey (B,G,P,D)
- * @param pastValue (B,G,P,Dv)
- */
+/** Reads the two options. Either both or none must be set. pastKey: (B,G,P,D); pastValue: (B,G,P,Dv). */
 export function readPast(
   frame: Frame,
   caller: string,

@@ -22,7 +22,7 @@ export function readArray(caller: string, name: string, value: unknown, target: 
 /** Names in other libraries of the table of an embedding and of the parameters of additive attention. */
 const ALIASES = { weight: 'table', 'W_q.weight': 'wq', 'W_k.weight': 'wk', 'w_v.weight': 'w' };
 
-/** @returns copies */
+/** returns copies */
 export function writeParameters(parameters: Readonly<Record<string, Tensor>>): Record<string, StateEntry> {
   checkAlive(parameters, 'stateDict', 'parameters');
   return Object.fromEntries(

@@ -311,7 +311,7 @@ function setScoreOperand(
   frame.setPointer(AT.bias, block);
 }
 
-/** @param input (B) or (B,T) */
+/** input: (B) or (B,T) */
 function setValidLens(frame: Frame, caller: string, input: Input, { batch, queries }: Sizes) {
   const { shape } = input;
   const perQuery = shape.length === 2;
@@ -324,7 +324,7 @@ function setValidLens(frame: Frame, caller: string, input: Input, { batch, queri
   return lens;
 }
 
-/** @param input (B,S) */
+/** input: (B,S) */
 function setKeyPadding(frame: Frame, caller: string, input: Input, { batch, keys }: Sizes) {
   const stride = broadcastStrides(input.shape, [batch, keys]);
   if (!stride) throw shapeError(caller, 'keyPadding', input.shape, `(B,S) = [${batch},${keys}]`);
@@ -356,13 +356,13 @@ function setDropout(
   frame.setPointer(AT.keep, frame.copyIn(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
 }
 
-/** @param sinks (H) */
+/** sinks: (H) */
 function setSinks(frame: Frame, caller: string, sinks: Input, { heads }: Sizes) {
   if (!sameShape(sinks.shape, [heads])) throw shapeError(caller, 'sinks', sinks.shape, `(H) = [${heads}]`);
   frame.setPointer(AT.sinks, frame.input(sinks, 'sinks').block);
 }
 
-/** @param alibi slopes (H) */
+/** alibi: slopes (H) */
 function setSlopes(frame: Frame, caller: string, alibi: true | Float32Array, { heads }: Sizes) {
   const slopes = alibi === true ? alibiSlopes(heads) : alibi;
   if (slopes.length !== heads) throw shapeError(caller, 'alibi', [slopes.length], `(H) = [${heads}]`);

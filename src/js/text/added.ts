@@ -62,7 +62,7 @@ function skipper(chars: string) {
   };
 }
 
-/** @returns splits a text at the tokens */
+/** returns splits a text at the tokens */
 function splitterAt(
   tokens: AddedToken[],
   normalize: (content: string) => string = (content) => content,

@@ -113,10 +113,7 @@ const tooLong = () =>
     parameter: 'text',
   });
 
-/**
- * Returns the edits that replace every match of a pattern.
- * @returns without edits that change nothing
- */
+/** Returns the edits that replace every match of a pattern. returns without edits that change nothing. */
 export function replaceEach(text: string, pattern: Pattern, replace: (match: string) => string): Edit[] {
   const edits: Edit[] = [];
   const matches = pattern(text);

@@ -23,10 +23,7 @@ export const byteChars = () => getAlphabet().chars;
 
 export const toUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/**
- * @param char one character
- * @returns a character for each of its UTF-8 bytes
- */
+/** char: one character; returns a character for each of its UTF-8 bytes */
 export function toByteChars(char: string): string {
   const { chars } = getAlphabet();
   const code = Number(char.codePointAt(0));

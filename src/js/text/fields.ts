@@ -24,7 +24,7 @@ export class Fields {
   #depth: number;
   #spent: { steps: Map<string, number>; cost: number };
 
-  /** @param spent numbers of steps, and cost of regular expressions, of the whole file so far */
+  /** spent: numbers of steps, and cost of regular expressions, of the whole file so far */
   constructor(
     values: unknown,
     path: string,
@@ -56,7 +56,7 @@ export class Fields {
     return fieldError(this.pathOf(name), this.get(name), expected);
   }
 
-  /** @param fallback the value if the field is missing or null */
+  /** fallback: the value if the field is missing or null */
   #read<T>(name: string, expected: string, accepts: (value: unknown) => value is T, fallback?: T): T {
     const value = this.get(name);
     if (value === null && fallback !== undefined) return fallback;
@@ -72,7 +72,7 @@ export class Fields {
     return this.#read(name, 'true or false', (value) => typeof value === 'boolean', fallback);
   }
 
-  /** @param options integers from 0 to most are accepted */
+  /** options: integers from 0 to most are accepted */
   integer(name: string, { most = 2 ** 31, fallback }: { most?: number; fallback?: number } = {}) {
     const accepts = (value: unknown): value is number =>
       Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;

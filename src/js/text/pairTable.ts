@@ -9,7 +9,7 @@ export class PairTable {
   #slots: Int32Array<ArrayBuffer>;
   #shift: number;
 
-  /** @param most maximum number of pairs */
+  /** most: maximum number of pairs */
   constructor(most: number) {
     // At most half of the slots are in use.
     const bits = Math.max(4, 33 - Math.clz32(Math.max(1, most)));

@@ -34,7 +34,7 @@ export const fromRegExp =
     return found;
   };
 
-/** @param part not empty */
+/** part: not empty */
 const literal =
   (part: string): Pattern =>
   (text) => {
@@ -43,7 +43,7 @@ const literal =
     return found;
   };
 
-/** @param source in the syntax of Oniguruma */
+/** source: in the syntax of Oniguruma */
 export const regex = (source: string, fail: (reason: string) => Error): Pattern =>
   fromProgram(compile(parse(source, fail), fail));
 
@@ -52,10 +52,7 @@ function fromProgram(program: Program): Pattern {
   return (text) => (matcher ??= new Matcher(program)).matches(text);
 }
 
-/**
- * Reads a pattern of the file, which is { String } or { Regex }.
- * @returns null for an empty string
- */
+/** Reads a pattern of the file, which is { String } or { Regex }. returns null for an empty string. */
 export function readPattern(fields: Fields, name: string): Pattern | null {
   const pattern = fields.object(name);
   const kind = pattern.get('String') === null ? 'Regex' : 'String';

@@ -22,7 +22,7 @@ export class PieceTable {
   /** Pieces without a slot. */
   #rest: Map<string, number> = new Map();
 
-  /** @param size the number of pieces */
+  /** size: the number of pieces */
   constructor(size: number) {
     // At most half of the slots are in use.
     const bits = Math.max(4, 33 - Math.clz32(Math.max(1, size)));
@@ -38,7 +38,7 @@ export class PieceTable {
     return mix(hash);
   }
 
-  /** @param piece that is not in the table */
+  /** piece: that is not in the table */
   add(piece: string, id: number) {
     if (piece.length > this.most) this.most = piece.length;
     const hash = this.#hash(piece);

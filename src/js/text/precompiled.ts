@@ -97,7 +97,7 @@ export function* graphemesOf(text: string): Generator<{ segment: string; index: 
   }
 }
 
-/** @param bytes contents of the map; default: the field, in base64 */
+/** bytes: contents of the map; default: the field, in base64 */
 export function precompiled(
   fields: Fields,
   bytes: Uint8Array<ArrayBuffer> = readBase64(fields),

@@ -39,7 +39,7 @@ const specialPart = ({ ids, tokens }: Special, typeId: number): Part => ({
 
 const withType = (part: Part, typeId: number): Part => ({ ...part, typeIds: part.ids.map(() => typeId) });
 
-/** @param templates for one text and for two */
+/** templates: for one text and for two */
 const filling =
   (templates: Piece[][]): Processor =>
   (parts) =>
@@ -124,7 +124,7 @@ function byteLevel(fields: Fields): Processor {
   return (parts) => parts.map((part) => ({ ...part, offsets: part.tokens.map((_, i) => trimmed(part, i, prefix)) }));
 }
 
-/** @param prefix true if the pre-tokenizer has added a space at the start */
+/** prefix: true if the pre-tokenizer has added a space at the start */
 function trimmed({ text, tokens, offsets }: Part, i: number, prefix: boolean): [begin: number, end: number] {
   let [begin, end] = offsets[i];
   let [leading, trailing] = SPACES_AROUND.map((spaces) => [...(spaces.exec(tokens[i])?.[0] ?? '')].length);

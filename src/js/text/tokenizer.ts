@@ -158,7 +158,7 @@ export class Tokenizer {
   }
 }
 
-/** @returns skipSpecial */
+/** returns skipSpecial */
 function readDecodeOptions(options: DecodeOptions): boolean {
   if (options === null || typeof options !== 'object')
     throw argumentError('decode', 'options', options, 'an object of options');
@@ -189,7 +189,7 @@ function readFile(file: Fields, fixed?: FixedLength): Parts {
 const modelWithoutType = (model: Fields) =>
   model.get('merges') !== null ? readBpe : Array.isArray(model.get('vocab')) ? readUnigram : readWordPiece;
 
-/** @param source the file: its bytes, its text or its JSON */
+/** source: the file: its bytes, its text or its JSON */
 export function openTokenizer(source: ArrayBuffer | ArrayBufferView | string | object, fixed?: FixedLength): Tokenizer {
   const isFile = source instanceof Object && !ArrayBuffer.isView(source) && !isBuffer(source);
   return new Tokenizer(readFile(new Fields(isFile ? source : parseTokenizer(source), ''), fixed), fixed);
@@ -197,10 +197,7 @@ export function openTokenizer(source: ArrayBuffer | ArrayBufferView | string | o
 
 const isBuffer = (source: object) => /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(source));
 
-/**
- * Parses a tokenizer.json. Objects become Maps.
- * @param source its bytes or its text
- */
+/** Parses a tokenizer.json. Objects become Maps. source: its bytes or its text. */
 export function parseTokenizer(source: unknown) {
   const fail = (reason: string) => formatError(CALLER, `not the JSON of a tokenizer: ${reason}`);
   if (typeof source === 'string') return parseJson(source, fail, { maps: true });

@@ -39,7 +39,7 @@ export class Trie {
     this.#word = Int32Array.from(word);
   }
 
-  /** @returns −1 if there is no such child */
+  /** returns −1 if there is no such child */
   child(node: number, unit: number): number {
     let low = this.#first[node];
     let high = low + this.#count[node] - 1;
@@ -79,7 +79,7 @@ export class Trie {
     }
   }
 
-  /** @returns the longest word that begins at a position; word: −1 if there is none */
+  /** returns the longest word that begins at a position; word: −1 if there is none */
   longest(text: string, at: number): { word: number; end: number } {
     let longest = { word: -1, end: at };
     this.each(text, at, (word, end) => {

@@ -14,10 +14,7 @@ export type Model = { ids: Map<string, number>; texts: readonly string[]; pieces
 /** The largest id of a piece. */
 export const MAX_ID = 2 ** 24;
 
-/**
- * Reads an object that maps pieces to ids.
- * @returns texts: the pieces by id, with gaps
- */
+/** Reads an object that maps pieces to ids. returns texts: the pieces by id, with gaps. */
 export function readVocabulary(fields: Fields): { ids: Map<string, number>; texts: string[] } {
   const path = fields.pathOf('vocab');
   const ids = fields.map('vocab');

@@ -33,7 +33,7 @@ class Finder {
   /** Made when a long word occurs. */
   #trie: Trie | undefined;
 
-  /** @param most length of the longest piece */
+  /** most: length of the longest piece */
   constructor(ids: Map<string, number>, prefix: string, most: number) {
     this.#ids = ids;
     this.#prefix = prefix;

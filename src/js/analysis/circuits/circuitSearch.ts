@@ -59,10 +59,7 @@ export class CircuitSearch {
     this.#order = places.map(([u, v]) => u * this.#edges.targets.length + v).sort((a, b) => size(b) - size(a) || a - b);
   }
 
-  /**
-   * Runs all pairs with some edges active and returns the mean metric.
-   * @param active (U,V)
-   */
+  /** Runs all pairs with some edges active and returns the mean metric. active: (U,V). */
   async #valueOf(active: Uint8Array) {
     let sum = 0;
     for (const { input, metric, off } of this.#pairs)

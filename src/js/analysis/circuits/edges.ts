@@ -125,10 +125,7 @@ function readMatrix(caller: string, model: Model, name: string): Parameter {
   return { data, shape: [model.options.dModel, data.length / model.options.dModel] };
 }
 
-/**
- * Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C).
- * @param width D
- */
+/** Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C). width: D. */
 function project(
   x: Float32Array,
   width: number,

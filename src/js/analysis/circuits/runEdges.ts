@@ -109,10 +109,7 @@ export function checkSingle(caller: string, parameter: string, { shape }: Number
   if (shape[0] !== 1) throw shapeError(caller, parameter, shape, 'one sequence, so that embed has a batch axis of 1');
 }
 
-/**
- * Returns the values of cut edges.
- * @param embed (1,T,C) of the run with cut edges
- */
+/** Returns the values of cut edges. embed: (1,T,C) of the run with cut edges. */
 export function offOf(caller: string, model: PatchedModel, edges: Edges, cut: Cut, embed: Numbers): Off {
   const { sources, capture } = edges;
   const [, tokens, width] = embed.shape;
@@ -165,7 +162,7 @@ function withStreams(
   return { rows, streams: counts.map((count) => sums.get(count) as Float32Array) };
 }
 
-/** @param active (U,V) */
+/** active: (U,V) */
 export function runActive(
   caller: string,
   model: PatchedModel,
@@ -242,10 +239,7 @@ class Changes {
     }));
   }
 
-  /**
-   * Returns the change (T,C) of a source.
-   * @param u index of the source, which has been computed
-   */
+  /** Returns the change (T,C) of a source. u: index of the source, which has been computed. */
   of(u: number) {
     let change = this.#made.get(u);
     if (!change) {

@@ -31,7 +31,7 @@ export class HeadvisFolder {
     }
   }
 
-  /** @param name name of the first file to read, for errors */
+  /** name: name of the first file to read, for errors */
   async #open(folder: '' | 'heads', name: string) {
     const open = async () => openFolder(CALLER, await filesIn(this.#files, folder), this.#openPath, this.#signal);
     if (folder === '') return open();
@@ -66,7 +66,7 @@ async function filesIn(files: ModelFiles, folder: '' | 'heads'): Promise<ModelFi
   return inFolder(entries as [string, Blob][], folder);
 }
 
-/** @param address a path or a URL */
+/** address: a path or a URL */
 function join(address: string, folder: string) {
   const isUrl = /^(https?|blob|data):/i.test(address);
   const [, place, rest] = (isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address) as RegExpExecArray;

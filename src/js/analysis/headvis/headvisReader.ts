@@ -65,7 +65,7 @@ const MAX_HEADS = 2 ** 20;
 export const readHeadvis = (files: ModelFiles, options?: HeadvisOptions): Promise<HeadvisScan> =>
   readTree(files, options);
 
-/** @param openPath opens a folder on disk */
+/** openPath: opens a folder on disk */
 export async function readTree(
   files: ModelFiles,
   options: HeadvisOptions = {},

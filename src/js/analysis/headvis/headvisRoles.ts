@@ -10,10 +10,7 @@ export type Json = Record<string, any>;
 
 export const ROLES_FILE = 'roles.json';
 
-/**
- * @param measures of the scan
- * @param heads [layer, head] of each head to write
- */
+/** measures: of the scan; heads: [layer, head] of each head to write */
 export function rolesJson(
   { names, weights }: RoleNames,
   { mean, chance }: RoleMeasures,
@@ -64,7 +61,7 @@ export function readRoles(file: unknown, layers: number, heads: number): NamedHe
   return { names, weights, mean, chance };
 }
 
-/** @param row by role */
+/** row: by role */
 function copyNumbers(row: Json | undefined, to: Record<HeadRole, Numbers>, at: number) {
   for (const role of HEAD_ROLES) if (typeof row?.[role] === 'number') to[role].data[at] = row[role];
 }

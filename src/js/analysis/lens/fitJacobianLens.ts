@@ -101,11 +101,8 @@ export async function fitJacobianLens(
 }
 
 /**
- * Computes some rows of the matrix of each layer for one sequence.
- * @param ids (T)
- * @param channel the first row
- * @param count of rows
- * @returns (count,C) for each layer
+ * Computes some rows of the matrix of each layer for one sequence. ids: (T); channel: the first row; count: of rows;
+ * returns (count,C) for each layer.
  */
 function rowsOf(
   caller: string,
@@ -129,10 +126,7 @@ function rowsOf(
   return names.map((name) => meanOverTokens(gradients[name].data, { count, tokens, width, skip }));
 }
 
-/**
- * @param gradient (count,T,C)
- * @returns (count,C), the mean over the tokens from skip to the last but one
- */
+/** gradient: (count,T,C); returns (count,C), the mean over the tokens from skip to the last but one */
 function meanOverTokens(
   gradient: Float32Array,
   { count, tokens, width, skip }: { count: number; tokens: number; width: number; skip: number },
@@ -147,10 +141,8 @@ function meanOverTokens(
 }
 
 /**
- * Updates rows of the mean over sequences with the rows of one more sequence.
- * @param start index of the first element of the rows
- * @param n number of sequences, including this one
- * @param squares sums to which this change is added
+ * Updates rows of the mean over sequences with the rows of one more sequence. start: index of the first element of the
+ * rows; n: number of sequences, including this one; squares: sums to which this change is added.
  */
 function addRows(mean: Float32Array, start: number, rows: Float64Array, n: number, squares: Squares) {
   for (let i = 0; i < rows.length; i++) {

@@ -52,10 +52,7 @@ const wrongLayers = (caller: string, parameter: string, got: unknown, expected: 
     got,
   });
 
-/**
- * @param matrix (C,C)
- * @param x (C)
- */
+/** matrix: (C,C); x: (C) */
 function product(matrix: Float32Array, x: Float64Array) {
   return x.map((_, i) => {
     let sum = 0;
@@ -99,7 +96,7 @@ export function makeLens({ layers, matrices, prompts, width }: ReadLens, changes
   return { layers, matrices: Object.fromEntries(named), prompts, width, changes };
 }
 
-/** @returns validated lens; its matrices are not copied */
+/** returns validated lens; its matrices are not copied */
 export function readLens(caller: string, parameter: string, lens: JacobianLens): ReadLens {
   if (typeof lens !== 'object' || lens === null)
     throw argumentError(caller, parameter, lens, 'a lens of fitJacobianLens or readJacobianLens');

@@ -59,7 +59,7 @@ const nameOf = (layer: number) => `J[${layer}]`;
 const wrong = (caller: string, name: string, got: unknown, expected: string) =>
   formatError(caller, `${name} is ${describe(got)}, expected ${expected}`, { parameter: name, expected, got });
 
-/** @param value of a pickle */
+/** value: of a pickle */
 const describe = (value: unknown) =>
   value instanceof Map
     ? 'a dict'
@@ -89,7 +89,7 @@ function readInteger(caller: string, name: string, value: unknown, least: number
   return value as number;
 }
 
-/** @returns by layer */
+/** returns by layer */
 function readTensors(caller: string, value: unknown): Map<number, TorchTensor> {
   const expected = 'a dict from layers to matrices, one at least';
   if (!(value instanceof Map) || value.size === 0) throw wrong(caller, 'J', value, expected);
@@ -102,7 +102,7 @@ function readTensors(caller: string, value: unknown): Map<number, TorchTensor> {
   return tensors;
 }
 
-/** @param layers ascending */
+/** layers: ascending */
 function checkLayers(caller: string, value: unknown, layers: readonly number[]) {
   const same = Array.isArray(value) && value.length === layers.length && value.every(Number.isSafeInteger);
   const sorted = same ? [...value].sort((a, b) => a - b) : [];

@@ -80,7 +80,7 @@ export function readStages(
   });
 }
 
-/** @param logits (V) */
+/** logits: (V) */
 function guess(logits: Float64Array, top: number, labels: readonly number[]) {
   const max = logits.reduce((a, x) => Math.max(a, x), -Infinity);
   const sum = logits.reduce((a, x) => a + Math.exp(x - max), 0);
@@ -93,10 +93,7 @@ function guess(logits: Float64Array, top: number, labels: readonly number[]) {
   return { top: likeliest(logits, top).map(of), labels: labels.map(of) };
 }
 
-/**
- * @param logits (V)
- * @returns labels
- */
+/** logits: (V); returns labels */
 function likeliest(logits: Float64Array, count: number): number[] {
   const found: number[] = [];
   while (found.length < Math.min(count, logits.length)) {

@@ -128,7 +128,7 @@ export async function patchGrid<P extends GridPart = GridPart>(
   return found;
 }
 
-/** @returns in the order in which they are measured */
+/** returns in the order in which they are measured */
 function readParts(caller: string, { options: { mlp = 1 } }: PatchedModel, parts: unknown): GridPart[] {
   const known = NAMES.filter((part) => part !== 'mlp' || mlp > 0);
   if (parts === undefined) return known;

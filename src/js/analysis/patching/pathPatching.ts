@@ -126,7 +126,7 @@ class Paths {
   /** Outputs of the heads in the clean run, by layer. */
   #clean: Numbers[];
 
-  /** @param fixed names of values in a block */
+  /** fixed: names of values in a block */
   constructor(
     model: PathModel,
     clean: any,

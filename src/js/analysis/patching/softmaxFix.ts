@@ -60,11 +60,8 @@ export function softmaxFix(model: Model, layer: number, name: string, clean: Num
 }
 
 /**
- * Returns Σ (A′ − A) · gradient, where A and A′ are the softmax of the scores before and after a change.
- * @param before (S)
- * @param sum ln Σ e^score before
- * @param after (S)
- * @param gradient (S)
+ * Returns Σ (A′ − A) · gradient, where A and A′ are the softmax of the scores before and after a change. before: (S);
+ * sum: ln Σ e^score before; after: (S); gradient: (S).
  */
 function softmaxChange(before: Float64Array, sum: number, after: Float64Array, sink: number, gradient: Float32Array) {
   const newSum = logSum(after, sink);

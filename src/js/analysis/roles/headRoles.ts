@@ -101,10 +101,7 @@ function readIds(ids: TensorLike | undefined, batch: number, length: number) {
   return (b: number) => Int32Array.from(floats.subarray(b * length, (b + 1) * length));
 }
 
-/**
- * Returns true if no query attends to a later key.
- * @param weights (B,H,T,T)
- */
+/** Returns true if no query attends to a later key. weights: (B,H,T,T). */
 function isCausal({ floats, shape: [, , length] }: Read) {
   for (let row = 0; row * length < floats.length; row++)
     for (let s = (row % length) + 1; s < length; s++) if (floats[row * length + s] !== 0) return false;

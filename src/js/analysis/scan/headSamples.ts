@@ -55,7 +55,7 @@ export class HeadSamples {
    */
   #heads: { top: Largest; pools: Largest[] }[];
 
-  /** @param spare number of sequences of a head whose weights are kept to draw from */
+  /** spare: number of sequences of a head whose weights are kept to draw from */
   constructor(sizes: SampleSizes, spare: number) {
     const { count, layers, heads, intervals, samples, top, warmup } = sizes;
     this.#sizes = sizes;
@@ -73,10 +73,7 @@ export class HeadSamples {
 
   /**
    * Adds a sequence of a head. The order of sequences does not matter, except that the warmup sequences must come
-   * first.
-   * @param head l·H + h
-   * @param max the largest weight of the sequence
-   * @param select returns the weights to keep
+   * first. head: l·H + h; max: the largest weight of the sequence; select: returns the weights to keep.
    */
   add(sequence: number, head: number, max: number, select: () => Rows) {
     const { warmup, intervals } = this.#sizes;
@@ -109,10 +106,7 @@ export class HeadSamples {
     return this.#edges[head] ?? edgesOf(this.maximaOf(head, warmup > 0 ? Math.min(warmup, count) : count), intervals);
   }
 
-  /**
-   * Returns the known maxima of a head.
-   * @param count of the first sequences
-   */
+  /** Returns the known maxima of a head. count: of the first sequences. */
   maximaOf(head: number, count: number = this.#sizes.count) {
     const column = new Float32Array(count);
     let known = 0;
@@ -123,10 +117,7 @@ export class HeadSamples {
     return column.subarray(0, known);
   }
 
-  /**
-   * Returns the interval of each sequence of a head, or 0 for a sequence that cannot be sampled.
-   * @returns (N)
-   */
+  /** Returns the interval of each sequence of a head, or 0 for a sequence that cannot be sampled. returns (N). */
   intervalsOf(head: number): Uint32Array {
     const { count, warmup } = this.#sizes;
     const edges = this.edges(head);

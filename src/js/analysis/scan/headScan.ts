@@ -155,7 +155,7 @@ export function headScanOf(state: ScanState): HeadScan {
   };
 }
 
-/** @param head l·H + h */
+/** head: l·H + h */
 function detailsOf({ samples, ids, nameOf, sums }: ScanState, head: number): HeadDetails {
   const all = sums.shape[0] * sums.shape[1];
   const sequences = samples.choices(head).flatMap(({ sequence, interval, rows: { indices, values } }) => {
@@ -201,7 +201,7 @@ export function tablesOf(
   };
 }
 
-/** @param weights by token */
+/** weights: by token */
 const largestOf = (weights: Map<string, number>): TokenWeight[] =>
   [...weights]
     .map(([token, weight]) => ({ token, weight }))

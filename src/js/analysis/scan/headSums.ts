@@ -41,10 +41,7 @@ const SUMS = [
 /** The index of each sum. */
 const AT = Object.fromEntries(SUMS.map((name, i) => [name, i])) as Record<(typeof SUMS)[number], number>;
 
-/**
- * Finds the pairs of equal tokens of a sequence.
- * @param ids (T)
- */
+/** Finds the pairs of equal tokens of a sequence. ids: (T). */
 export function prepare(ids: Int32Array): Prepared {
   const length = ids.length;
   const equal: number[][] = [];
@@ -148,11 +145,7 @@ export class HeadSums {
     this.#sums[to + AT['on duplicate']] += sumAt(weights, start, duplicates);
   }
 
-  /**
-   * Computes a measure of every head in float32.
-   * @param measure computes it from the sums of a head
-   * @returns (L,H)
-   */
+  /** Computes a measure of every head in float32. measure: computes it from the sums of a head; returns (L,H). */
   #measure(measure: (sum: (name: (typeof SUMS)[number]) => number, layer: number) => number): Numbers {
     const [layers, heads] = this.shape;
     const data = Float32Array.from({ length: layers * heads }, (_, i) => {
@@ -210,10 +203,8 @@ function sumAt(weights: Float32Array, start: number, indices: Int32Array) {
 }
 
 /**
- * Adds the measures of all rows of a head to its sums.
- * @param to index of the first sum of the head
- * @param start index of the first weight
- * @param ids (T)
+ * Adds the measures of all rows of a head to its sums. to: index of the first sum of the head; start: index of the
+ * first weight; ids: (T).
  */
 function addRows(
   sums: Float64Array,
@@ -290,10 +281,8 @@ function addRows(
 }
 
 /**
- * Counts a query for each role that predicts the key on which its largest weight is.
- * @param to index of the first sum of the head
- * @param t query
- * @param key key of the largest weight of the query
+ * Counts a query for each role that predicts the key on which its largest weight is. to: index of the first sum of the
+ * head; t: query; key: key of the largest weight of the query.
  */
 function addRoles(sums: Float64Array, to: number, ids: Int32Array, t: number, key: number) {
   if (key === t - 1) sums[to + AT['holds previous']]++;

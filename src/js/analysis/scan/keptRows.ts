@@ -25,7 +25,7 @@ export class Largest {
     return length < this.#size || (length > 0 && isAfter(this.entries[length - 1], key, sequence));
   }
 
-  /** @param entry for which admits() is true */
+  /** entry: for which admits() is true */
   add(entry: Entry) {
     const { entries } = this;
     let at = entries.length;
@@ -48,10 +48,7 @@ export class RowSelector {
   #indices = new Uint32Array(0);
   #all = new Float32Array(0);
 
-  /**
-   * @param keep number of weights kept per row
-   * @param least smallest weight that is kept
-   */
+  /** keep: number of weights kept per row; least: smallest weight that is kept */
   constructor(keep: number, least: number) {
     this.#keep = keep;
     this.#least = least;
@@ -59,10 +56,7 @@ export class RowSelector {
     this.#values = new Float32Array(keep);
   }
 
-  /**
-   * @param start index of the first weight of (T,T)
-   * @param length T
-   */
+  /** start: index of the first weight of (T,T); length: T */
   select(weights: Float32Array, start: number, length: number, { left, right }: Bounds): Rows {
     const most = length * Math.min(this.#keep, length);
     if (this.#all.length < most) {
@@ -90,9 +84,7 @@ export class RowSelector {
 
   /**
    * Writes the largest weights of a row and their keys to the buffers, in the order of keys. Among equal weights, those
-   * of the first keys are kept.
-   * @param row index of the weight of key 0
-   * @returns number of weights written
+   * of the first keys are kept. row: index of the weight of key 0; returns number of weights written.
    */
   #selectRow(weights: Float32Array, row: number, low: number, end: number): number {
     const keep = this.#keep;

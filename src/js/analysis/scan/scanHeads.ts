@@ -223,7 +223,7 @@ class Scan {
     };
   }
 
-  /** @param missing heads by sequence */
+  /** missing: heads by sequence */
   #keepMissing(missing: Map<number, number[]>): Use {
     return (n, layer, head, weights, start) => {
       const index = this.#indexOf(layer, head);

@@ -64,10 +64,7 @@ function classOf({ image_processor_type: type, feature_extractor_type: older }: 
   return String(name).replace(/(ImageProcessor|FeatureExtractor).*$/, '');
 }
 
-/**
- * Returns the fields that change the pixels. Sizes have named sides.
- * @param modelType model_type of config.json
- */
+/** Returns the fields that change the pixels. Sizes have named sides. modelType: model_type of config.json. */
 export function readPictureFields(file: Fields, modelType = ''): Fields {
   const name = classOf(file, modelType);
   if (!(name in PROCESSORS)) {

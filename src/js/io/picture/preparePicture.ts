@@ -9,10 +9,7 @@ const CHANNELS = 3;
 /** The largest width and height, so that an invalid file cannot make the function allocate all memory. */
 const MAX_SIDE = 4096;
 
-/**
- * @param config preprocessor_config.json
- * @param modelType model_type of config.json
- */
+/** config: preprocessor_config.json; modelType: model_type of config.json */
 export function preparePicture(
   picture: Picture,
   config: Fields,

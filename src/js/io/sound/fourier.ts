@@ -1,7 +1,7 @@
 // The discrete Fourier transform of a fixed length, by the algorithm of Cooley and Tukey for the prime factors of the
 // length.
 
-/** @returns prime factors, the smallest first */
+/** returns prime factors, the smallest first */
 function primeFactors(n: number): number[] {
   const factors = [];
   for (let rest = n, p = 2; rest > 1; p++)

@@ -43,7 +43,7 @@ export function logMel(
   return { data: spectrogram(sound, bins, frames), shape: [1, bins, frames] };
 }
 
-/** @returns (bins,frames) */
+/** returns (bins,frames) */
 function spectrogram(sound: Float64Array, bins: number, frames: number): Float32Array {
   const length = frames * HOP;
   const padded = new Float64Array(length);

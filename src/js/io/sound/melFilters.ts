@@ -8,10 +8,7 @@ const toMel = (hertz: number) => (hertz < BEGIN ? hertz / LINEAR : BEGIN / LINEA
 const toHertz = (mel: number) =>
   mel < BEGIN / LINEAR ? mel * LINEAR : BEGIN * Math.exp(STEP * (mel - BEGIN / LINEAR));
 
-/**
- * @param frequencies from 0 to half of the rate
- * @returns a filter for each bin: (frequencies)
- */
+/** frequencies: from 0 to half of the rate; returns a filter for each bin: (frequencies) */
 export function melFilters(bins: number, frequencies: number, rate: number): Float64Array[] {
   const top = toMel(rate / 2);
   const edges = Array.from({ length: bins + 2 }, (_, i) => toHertz((top * i) / (bins + 1)));

@@ -40,10 +40,7 @@ export function checkSamples(caller: string, samples: unknown) {
   if (other >= 0) throw argumentError(caller, `samples[${other}]`, first[other], 'a number');
 }
 
-/**
- * Returns the value of a sinc in a Hann window.
- * @param x in zeros of the sinc
- */
+/** Returns the value of a sinc in a Hann window. x: in zeros of the sinc. */
 function weightAt(x: number) {
   const window = Math.cos((Math.PI * x) / ZEROS / 2) ** 2;
   return x === 0 ? 1 : (window * Math.sin(Math.PI * x)) / (Math.PI * x);

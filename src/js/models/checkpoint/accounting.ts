@@ -48,10 +48,7 @@ const namesInside = ({ names }: Family) =>
       .map((name) => ({ key, name }));
   });
 
-/**
- * Returns a function that finds the block of a tensor by its name.
- * @returns stack: '' or 'encoder.'
- */
+/** Returns a function that finds the block of a tensor by its name. returns stack: '' or 'encoder.'. */
 function blockFinder(family: Family): (name: string) => { stack: string; number: number } | undefined {
   /** The stack, '' or 'encoder.', by the beginning of the names of its blocks. */
   const stacks: Map<string, string> = new Map();
@@ -84,10 +81,8 @@ function insideFinder(family: Family, prefix: string, known: Iterable<string>) {
 }
 
 /**
- * @param prefix of the base model
- * @param tensors names of all tensors
- * @param blocks by stack: '' and 'encoder.'
- * @returns the tensors of parts that are not opened
+ * prefix: of the base model; tensors: names of all tensors; blocks: by stack: '' and 'encoder.'; returns the tensors of
+ * parts that are not opened
  */
 export function account(
   family: Family,

@@ -17,7 +17,7 @@ export function fileOf(address: string) {
   return { folder: `${path.slice(0, at + 1) || '.'}${rest}`, name: isUrl ? decodeName(name) : name };
 }
 
-/** @param name of a file in a URL */
+/** name: of a file in a URL */
 function decodeName(name: string) {
   try {
     return decodeURIComponent(name);

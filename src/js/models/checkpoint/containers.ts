@@ -52,7 +52,7 @@ const CALLER = 'openModel';
 /** Endings of the names of files whose formats cannot be read. */
 const OTHERS = /\.(h5|onnx|msgpack)$/;
 
-/** @param storage of the weights */
+/** storage: of the weights */
 export async function openContainer(folder: Folder, storage: Storage): Promise<Container> {
   for (const file of ['model.safetensors', INDEX])
     if ((await folder.size(file)) !== null) return openSafetensors(folder, file);

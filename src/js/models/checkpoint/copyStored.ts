@@ -29,10 +29,7 @@ export function loadStored(
   });
 }
 
-/**
- * Calls `fn` with a view of the decoded numbers.
- * @param fn must not allocate, which could detach the view
- */
+/** Calls `fn` with a view of the decoded numbers. fn: must not allocate, which could detach the view. */
 export function withStored(
   memory: Memory,
   caller: string,
@@ -65,10 +62,8 @@ export function reserve(memory: Memory, caller: string, floats: number) {
 }
 
 /**
- * Quantizes consecutive rows of a weight, which begin with row `first`, into its packed form.
- * @param shape (out, in)
- * @param first a multiple of eight
- * @param bytes a multiple of eight rows, or all rows up to the last row of the weight
+ * Quantizes consecutive rows of a weight, which begin with row `first`, into its packed form. shape: (out, in); first:
+ * a multiple of eight; bytes: a multiple of eight rows, or all rows up to the last row of the weight.
  */
 export function quantizeStored(
   memory: Memory,

@@ -62,7 +62,7 @@ export type OpenPath = (caller: string, path: string, signal?: AbortSignal) => P
 
 const nothing = async () => {};
 
-/** @param openPath opens a folder on disk; only in Node */
+/** openPath: opens a folder on disk; only in Node */
 export async function openFolder(
   caller: string,
   files: ModelFiles,

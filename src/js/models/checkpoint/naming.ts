@@ -29,11 +29,7 @@ function storedNames(from: string, part: string, prefix: string, number: string)
     : [`${name}.${part}`, ...(part === 'weight' ? [name] : [])];
 }
 
-/**
- * @param prefix of the base model
- * @param name of a parameter
- * @returns names that its tensor may have, the usual name first
- */
+/** prefix: of the base model; name: of a parameter; returns names that its tensor may have, the usual name first */
 export function sourceOf(
   family: Family,
   prefix: string,

@@ -19,7 +19,7 @@ import type { ModelSource } from './open.ts';
 import type { Plan } from './plan.ts';
 import type { Storage } from './readWeights.ts';
 
-/** @param step number of learn() calls so far */
+/** step: number of learn() calls so far */
 export function newModel(
   memory: Memory,
   { family, options, found, unread }: Plan,

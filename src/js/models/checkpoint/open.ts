@@ -174,7 +174,7 @@ async function openTraining(folder: Folder, plan: Plan, { storage, layers }: { s
   return resumed && { resumed, resume };
 }
 
-/** @param file a path in Node, a URL, hf://owner/name, or the bytes of the file */
+/** file: a path in Node, a URL, hf://owner/name, or the bytes of the file */
 export async function openTokenizerFile(
   file: string | URL | Blob | ArrayBuffer | ArrayBufferView,
   environment: Environment,

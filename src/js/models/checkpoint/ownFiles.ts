@@ -36,10 +36,7 @@ const OTHERS: [RegExp, (name: string) => string][] = [
   ],
 ];
 
-/**
- * Returns the files of an archive by name.
- * @param name of the archive
- */
+/** Returns the files of an archive by name. name: of the archive. */
 export async function unpackedFiles(folder: Folder, name: string) {
   const size = (await folder.size(name, true)) as number;
   const files = readZip(CALLER, await folder.read(name, 0, size)).filter((file) => !file.name.endsWith('/'));

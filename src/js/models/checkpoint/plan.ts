@@ -89,7 +89,7 @@ function readConfig(family: Family, prefix: string, container: Container) {
   return checked(family, container, () => family.options(config, has));
 }
 
-/** @param layers number of layers that are opened, from the first */
+/** layers: number of layers that are opened, from the first */
 function resolve(family: Family, options: TransformerOptions, layers: number | undefined, container: Container) {
   const some = layers !== undefined && layers < options.layers ? firstLayers(options, layers) : {};
   return checked(family, container, () => resolveOptions({ ...options, ...some }, CALLER));
@@ -102,7 +102,7 @@ const blocksOf = (described: TransformerOptions, opened: Resolved) =>
     ['encoder.', { configured: described.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
   ]);
 
-/** @param read reads the config */
+/** read: reads the config */
 function checked<T>(family: Family, { describedBy = 'config.json' }: Container, read: () => T) {
   try {
     return read();
@@ -152,7 +152,7 @@ function locate(
   return found;
 }
 
-/** @param count of tensors that store the parameter */
+/** count: of tensors that store the parameter */
 function checkStored(
   name: string,
   { shape: got, dtype }: Stored,

@@ -15,7 +15,7 @@ const MAX_GAP = 2 ** 13;
 /** Number of runs that are requested while another run is read. Their bytes wait in the buffers of the platform. */
 const AHEAD = 1;
 
-/** @returns in the order of the files; the bytes are valid until the next piece is requested */
+/** returns in the order of the files; the bytes are valid until the next piece is requested */
 export async function* readStreams(
   open: NonNullable<Folder['stream']>,
   pieces: Piece[],

@@ -185,10 +185,7 @@ function writeBlocks(
   packBlocks(memory, CALLER, packed, form, shape, rows, first, count);
 }
 
-/**
- * Converts rows to a type that the core reads.
- * @param width of a row
- */
+/** Converts rows to a type that the core reads. width: of a row. */
 function readable(bytes: Uint8Array, { dtype, form }: Stored, width: number) {
   if (form) return [new Uint8Array(fromBlockRows(bytes, form, width).buffer), 'F32'] as const;
   if (isStored(dtype)) return [bytes, dtype] as const;
@@ -272,7 +269,7 @@ function rowBytesOf({ dtype, form }: Stored, { width }: Layout) {
   return form ? blockRowBytes(form, width) : width * KINDS[dtype as KnownDType].bytes;
 }
 
-/** @param writers of the same rows */
+/** writers: of the same rows */
 function cut(writers: Writer[]): Piece[] {
   const [{ stored, layout, name }] = writers;
   const rowBytes = rowBytesOf(stored, layout);
@@ -287,7 +284,7 @@ function cut(writers: Writer[]): Piece[] {
   return pieces;
 }
 
-/** @returns the bytes are valid until the next piece is requested */
+/** returns the bytes are valid until the next piece is requested */
 async function* readAhead(folder: Folder, pieces: Piece[]): AsyncGenerator<[Piece, Uint8Array]> {
   const maxBytes = pieces.reduce((size, { begin, end }) => Math.max(size, end - begin), 0);
   const buffers = Array.from({ length: Math.min(AHEAD + 1, pieces.length) }, () => new Uint8Array(maxBytes));

@@ -92,10 +92,7 @@ export class RemoteFile {
     return this.#whole ? this.#whole.size : (this.#source.total as number);
   }
 
-  /**
-   * @param buffer may be used for the result
-   * @returns fewer bytes if the file ends before `end`
-   */
+  /** buffer: may be used for the result; returns fewer bytes if the file ends before `end` */
   async read(begin: number, end: number, buffer?: Uint8Array): Promise<Uint8Array> {
     await this.#open();
     if (this.#whole) return this.#whole.read(begin, end);

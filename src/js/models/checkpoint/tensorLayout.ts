@@ -30,10 +30,7 @@ const eachRow =
     for (let r = first; r < last; r++) write(target, rows.subarray((r - first) * width, (r - first + 1) * width), r);
   };
 
-/**
- * Returns the shape that the stored tensor must have.
- * @param shape of the parameter
- */
+/** Returns the shape that the stored tensor must have. shape: of the parameter. */
 export function storedShape({ part, transposed, form }: TensorSource, shape: readonly number[], { sizes }: Split) {
   const rows = part ? (part[0] === 'halves' ? 2 * shape[0] : sizes.reduce((a, b) => a + b, 0)) : shape[0];
   if (form === 'convolution' && shape.length === 2) return [shape[0], shape[1] / 3, 3];
@@ -41,10 +38,7 @@ export function storedShape({ part, transposed, form }: TensorSource, shape: rea
   return transposed ? [shape[1], rows] : [rows, ...shape.slice(1)];
 }
 
-/**
- * @param stored shape of the stored tensor
- * @param shape of the parameter
- */
+/** stored: shape of the stored tensor; shape: of the parameter */
 export function layoutOf(
   { part, transposed, form, offset = 0 }: TensorSource,
   stored: readonly number[],

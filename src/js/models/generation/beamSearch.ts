@@ -74,7 +74,7 @@ class Search {
   #start: number[];
   #limit: number;
 
-  /** @param limit maximum number of generated tokens */
+  /** limit: maximum number of generated tokens */
   constructor(request: Request, options: BeamOptions, start: number[], limit: number) {
     this.#request = request;
     this.#options = options;
@@ -121,7 +121,7 @@ class Search {
     return { ids: [...ids, id], logProbs: [...logProbs, logProb], sum, parent };
   }
 
-  /** @param isEnd true for an end token */
+  /** isEnd: true for an end token */
   #end(candidate: Candidate, length: number, isEnd: boolean) {
     const beam = isEnd ? { ...this.beams[candidate.parent], sum: candidate.sum } : this.#extend(candidate);
     const ended = isEnd ? 'stop' : fullEnd(this.#request, length);

@@ -37,10 +37,7 @@ function readEncoder(options: Resolved, input: unknown, called: string): Tokens 
   return read;
 }
 
-/**
- * Returns rows of equal length, to which padding is added.
- * @param side of the padding
- */
+/** Returns rows of equal length, to which padding is added. side: of the padding. */
 function pad(tokens: readonly Tokens[], padToken: number, side: 'left' | 'right') {
   const longest = largestOf(tokens.map(({ ids }) => ids.length));
   const fill = (row: readonly number[], value: number) => {
@@ -62,13 +59,13 @@ class TextSteps {
   #rows: Row[] = [];
   #cache: Cache | undefined;
 
-  /** @param length of the cache, in tokens */
+  /** length: of the cache, in tokens */
   constructor(model: Transformer, length: number) {
     this.#model = model;
     this.#size = length;
   }
 
-  /** @param rows of the previous call, without texts that have ended */
+  /** rows: of the previous call, without texts that have ended */
   after(rows: Row[]): Float32Array[] {
     const cache = this.#cache ? this.#leave(this.#cache, rows) : this.#begin(rows);
     const next = rows.map(({ text }) => text.next);

@@ -51,10 +51,7 @@ class Output {
     for (const tensor of Object.values(held.captured)) tensor.dispose();
   }
 
-  /**
-   * @param captured values that are freed when the token has been emitted
-   * @returns true if a stop text is complete
-   */
+  /** captured: values that are freed when the token has been emitted; returns true if a stop text is complete */
   async add(id: number, logProb: number, captured: Record<string, Tensor> = {}): Promise<boolean> {
     await this.#emitHeld();
     this.ids.push(id);

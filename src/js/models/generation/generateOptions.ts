@@ -163,7 +163,7 @@ function readIds(parameter: string, ids: unknown = []): number[] {
   return ids.map((id, i) => readNumber(CALLER, `${parameter}[${i}]`, id, COUNT));
 }
 
-/** @returns ids by index */
+/** returns ids by index */
 function readForced(forced: unknown = [], vocab: number): Map<number, number> {
   if (!Array.isArray(forced)) throw argumentError(CALLER, 'forced', forced, 'a list of [index, id]');
   const pairs = forced.map((pair, i) => {
@@ -191,10 +191,7 @@ function readForcedEnd(ids: unknown, vocab: number) {
   return read;
 }
 
-/**
- * @param others names of options, with the value that is expected
- * @param reason 'beams', 'several texts' …
- */
+/** others: names of options, with the value that is expected; reason: 'beams', 'several texts' … */
 function refuse(given: Record<string, any>, others: Record<string, string>, reason: string) {
   for (const [name, expected] of Object.entries(others)) {
     const value = given[name];
@@ -203,7 +200,7 @@ function refuse(given: Record<string, any>, others: Record<string, string>, reas
   }
 }
 
-/** @returns undefined without a search */
+/** returns undefined without a search */
 function readBeams(given: GenerateOptions): BeamOptions | undefined {
   const { lengthPenalty, earlyStopping = false } = given;
   const count = readNumber(CALLER, 'beams', given.beams ?? 1, { integer: true, least: 1, most: 1024 });
@@ -224,10 +221,7 @@ function readBeams(given: GenerateOptions): BeamOptions | undefined {
   };
 }
 
-/**
- * Returns the options with their defaults.
- * @param several true for a list of prompts
- */
+/** Returns the options with their defaults. several: true for a list of prompts. */
 export function readGenerateOptions(model: Transformer, options: GenerateOptions, several: boolean) {
   const own = readOptions(CALLER, options, OPTIONS) as GenerateOptions;
   const given = { ...model.generation, ...own };

@@ -90,7 +90,7 @@ export class GenerationSteps {
     return drafted.logits;
   }
 
-  /** @returns the logits after next */
+  /** returns the logits after next */
   #run(next: number[], draft: number[]): Float32Array {
     const { encoder, edit, capture } = this.#given;
     const cache = this.#cache;

@@ -50,10 +50,7 @@ export class PromptLookup {
     [this.#count, this.#pause] = [Math.min(2 * this.#count + 1, MOST), PAUSE];
   }
 
-  /**
-   * Shortens the next draft, because a token was not chosen.
-   * @param chosen number of chosen tokens before it
-   */
+  /** Shortens the next draft, because a token was not chosen. chosen: number of chosen tokens before it. */
   refuse(chosen: number) {
     this.#count = Math.max(chosen, 1);
     if (chosen > 0) return;

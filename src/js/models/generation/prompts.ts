@@ -41,10 +41,7 @@ export function readPrompt(model: Transformer, prompt: ModelInput, called = 'pro
   return { ids };
 }
 
-/**
- * Reads one sequence of tokens and its padding.
- * @param why reason for which other parts of the input are refused
- */
+/** Reads one sequence of tokens and its padding. why: reason for which other parts of the input are refused. */
 export function readTokens(
   called: string,
   input: unknown,

@@ -43,7 +43,7 @@ export type ReadDifferentiate = {
   blocks?: number;
 };
 
-/** @param options of the model */
+/** options: of the model */
 export function readDifferentiate(
   caller: string,
   options: Resolved,

@@ -47,12 +47,7 @@ export type AttentionCall = {
 };
 
 export class Graph extends Tape {
-  /**
-   * Returns x · weightᵀ + bias, (…,out).
-   * @param x (…,in)
-   * @param weight (out,in)
-   * @param bias (out)
-   */
+  /** Returns x · weightᵀ + bias, (…,out). x: (…,in); weight: (out,in); bias: (out). */
   linear(x: Tensor, weight: Weight, bias?: Weight) {
     const [out, inside] = weight.shape;
     const rows = sizeOf(x) / inside;
@@ -72,13 +67,7 @@ export class Graph extends Tape {
     });
   }
 
-  /**
-   * Normalizes the last axis.
-   * @param x (…,C)
-   * @param weight (C)
-   * @param bias (C)
-   * @param centred true: layer norm, false: RMS norm
-   */
+  /** Normalizes the last axis. x: (…,C); weight: (C); bias: (C); centred: true: layer norm, false: RMS norm. */
   norm(x: Tensor, weight: Weight, bias: Weight | undefined, centred: boolean, eps: number) {
     const width = weight.shape[0];
     const rows = sizeOf(x) / width;
@@ -135,11 +124,7 @@ export class Graph extends Tape {
     return this.record(multiply(x), (d) => this.accumulate(x, multiply(d)));
   }
 
-  /**
-   * Returns x · weight for every row.
-   * @param x (…,C)
-   * @param weight (C)
-   */
+  /** Returns x · weight for every row. x: (…,C); weight: (C). */
   scaleChannels(x: Tensor, weight: Weight) {
     const [width] = weight.shape;
     const multiply = (from: Tensor) => {
@@ -171,11 +156,7 @@ export class Graph extends Tape {
     });
   }
 
-  /**
-   * Returns rows of a table, (…,width).
-   * @param table (count,width)
-   * @param shape of the labels: (…)
-   */
+  /** Returns rows of a table, (…,width). table: (count,width); shape: of the labels: (…). */
   rows(table: Weight, labels: Int32Array, shape: readonly number[]) {
     const [count, width] = table.shape;
     const y = this.make([...shape, width]);
@@ -251,7 +232,7 @@ export class Graph extends Tape {
     );
   }
 
-  /** @returns output (B,T,H·D), weights and scores (B,H,T,S) */
+  /** returns output (B,T,H·D), weights and scores (B,H,T,S) */
   attention(call: AttentionCall): { output: Tensor; weights?: Tensor; scores?: Tensor } {
     const points = this.attend(call);
     const { output, weights, scores } = points;

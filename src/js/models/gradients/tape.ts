@@ -33,7 +33,7 @@ export class Tape {
   #owned: Tensor[] = [];
   #gradients: Map<Tensor, Tensor> = new Map();
 
-  /** @param caller the public method, for error messages */
+  /** caller: the public method, for error messages */
   constructor(memory: Memory, caller: string, mode: Mode = 'infer') {
     this.memory = memory;
     this.caller = caller;

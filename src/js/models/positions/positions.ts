@@ -34,9 +34,7 @@ export function logBucketOf(distance: number, count: number, maxDistance: number
 
 /**
  * Returns a sine and a cosine for each frequency (Vaswani et al. 2017), (T,width). The row of a negative position is 0.
- * @param positions (T)
- * @param order as the option sinusoids
- * @param offset number that is added to the positions
+ * positions: (T); order: as the option sinusoids; offset: number that is added to the positions.
  */
 export function sinusoids(
   positions: Int32Array,

@@ -9,10 +9,7 @@ import type { Run } from '../run.ts';
 const A = -0.75;
 const TAPS = 4;
 
-/**
- * Returns the weight of a tap.
- * @param distance not negative
- */
+/** Returns the weight of a tap. distance: not negative. */
 const weightAt = (distance: number) =>
   distance <= 1
     ? ((A + 2) * distance - (A + 3)) * distance * distance + 1
@@ -30,10 +27,8 @@ const tapsOf = (from: number, to: number): { at: number; weight: number }[][] =>
   });
 
 /**
- * Calls a function for each new patch and each patch of the table that contributes to it.
- * @param side of the table, in patches
- * @param down new height
- * @param across new width
+ * Calls a function for each new patch and each patch of the table that contributes to it. side: of the table, in
+ * patches; down: new height; across: new width.
  */
 export function forEachTap(
   side: number,
@@ -49,10 +44,8 @@ export function forEachTap(
 }
 
 /**
- * Returns the positions of the class tokens and of the patches of a picture.
- * @param down height of the picture in patches
- * @param across width
- * @returns (B,classTokens+down·across,C)
+ * Returns the positions of the class tokens and of the patches of a picture. down: height of the picture in patches;
+ * across: width; returns (B,classTokens+down·across,C).
  */
 export function resizedPositions(run: Run, down: number, across: number): Tensor {
   const { graph, batch, rows, options } = run;

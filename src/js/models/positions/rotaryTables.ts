@@ -14,7 +14,7 @@ export class RotaryTables {
   #weights: ReadonlyMap<string, Weight>;
   #tables: Map<string, Tensor> = new Map();
 
-  /** @param weights of the model; the tables are freed with the first one */
+  /** weights: of the model; the tables are freed with the first one */
   constructor(memory: Memory, weights: ReadonlyMap<string, Weight>) {
     this.#memory = memory;
     this.#weights = weights;

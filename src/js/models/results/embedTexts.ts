@@ -29,7 +29,7 @@ export type SentenceSettings = {
 const CALLER = 'embed';
 const POOLINGS = ['mean', 'first', 'last', 'max'] as const;
 
-/** @returns (N,C) */
+/** returns (N,C) */
 export function embedTexts(
   model: Transformer,
   memory: Memory,
@@ -72,10 +72,7 @@ function readEmbedOptions({ sentence, options: { input, encoder } }: Transformer
   };
 }
 
-/**
- * @param states (T,C)
- * @returns (C)
- */
+/** states: (T,C); returns (C) */
 function pool(states: Float32Array, width: number, pooling: Pooling): ArrayLike<number> {
   if (pooling === 'first') return states.subarray(0, width);
   if (pooling === 'last') return states.subarray(states.length - width);

@@ -23,7 +23,7 @@ export type EncodedBatch = {
   offsets: [begin: number, end: number][][];
 };
 
-/** @param most largest number of tokens of a text; a longer text is cut, but keeps its special tokens */
+/** most: largest number of tokens of a text; a longer text is cut, but keeps its special tokens */
 export function encodeBatch(
   model: Transformer,
   caller: string,

@@ -26,7 +26,7 @@ const EPS = 1e-7;
 /** Returns the rate of the sound that the model reads. */
 export const rateOf = ({ preprocessor }: Transformer) => preprocessor?.sampling_rate ?? RATE;
 
-/** @param samples one channel, from −1 to 1 */
+/** samples: one channel, from −1 to 1 */
 export function readSound(
   caller: string,
   model: Transformer,

@@ -54,10 +54,7 @@ function readLetters(model: Transformer, samples: SoundNumbers): Transcription {
   return runOnce(model, CALLER, { samples }, {}, ({ logits }) => spell(tokenizer, logits, stepOf(model)));
 }
 
-/**
- * Returns the seconds from one frame to the next.
- * @param model of samples
- */
+/** Returns the seconds from one frame to the next. model: of samples. */
 export const stepOf = (model: Transformer) =>
   (model.options.sound?.strides ?? []).reduce((a, b) => a * b, 1) / rateOf(model);
 

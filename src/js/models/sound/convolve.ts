@@ -30,10 +30,7 @@ function addTo(gradient: Tensor | undefined, numbers: ArrayLike<number>) {
 }
 
 /**
- * Returns gain · direction / |direction|, for each tap.
- * @param gain (taps)
- * @param direction (out,in,taps)
- * @returns (out,in,taps)
+ * Returns gain · direction / |direction|, for each tap. gain: (taps); direction: (out,in,taps); returns (out,in,taps).
  */
 export function normalizedKernel(tape: Tape, gain: Weight, direction: Weight): Tensor {
   const [g, v] = [gain, direction].map(({ tensor }) => tensor as Tensor);
@@ -59,12 +56,7 @@ export function normalizedKernel(tape: Tape, gain: Weight, direction: Weight): T
   });
 }
 
-/**
- * @param x (B,N,C)
- * @param kernel (out,C/groups,taps)
- * @param bias (out)
- * @returns (B,count,out)
- */
+/** x: (B,N,C); kernel: (out,C/groups,taps); bias: (out); returns (B,count,out) */
 export function convolve(tape: Tape, x: Tensor, kernel: Tensor, bias: Weight | undefined, how: How): Tensor {
   const [batch, rows, width] = x.shape;
   const [all, inside, taps] = kernel.shape;
@@ -140,7 +132,7 @@ function eachPart(
   }
 }
 
-/** @param each gets the start of an output of the part in (B,count,groups·out) and in (count,out) */
+/** each: gets the start of an output of the part in (B,count,groups·out) and in (count,out) */
 function eachRow(
   { group, b, first, count }: Part,
   { out }: Sizes,
@@ -150,7 +142,7 @@ function eachRow(
   for (let t = 0; t < count; t++) each(((b * outputs + first + t) * groups + group) * out, t * out);
 }
 
-/** @param each gets the start of a row of x and of its copy in the windows */
+/** each: gets the start of a row of x and of its copy in the windows */
 function eachCopy(
   { group, b, first, count }: Part,
   { rows, width, taps, inside }: Sizes,
@@ -186,12 +178,7 @@ function addKernel(to: Float32Array, from: Float32Array, group: number, { out, i
         to[((group * out + o) * inside + c) * taps + k] += from[(o * taps + k) * inside + c];
 }
 
-/**
- * Normalizes each channel over the rows of its sequence.
- * @param x (B,N,C)
- * @param weight (C)
- * @param bias (C)
- */
+/** Normalizes each channel over the rows of its sequence. x: (B,N,C); weight: (C); bias: (C). */
 export function normalizeTime(tape: Tape, x: Tensor, weight: Weight, bias: Weight, eps: number) {
   const [batch, rows, width] = x.shape;
   const y = tape.make(x.shape);

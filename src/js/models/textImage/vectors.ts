@@ -8,11 +8,7 @@ import { logSoftmax, sigmoid } from '../results/probabilities.ts';
  */
 export type Similarity = Readonly<{ scale: number; bias: number; independent: boolean }>;
 
-/**
- * Returns the rows, each divided by its length.
- * @param rows (N,D)
- * @param width D
- */
+/** Returns the rows, each divided by its length. rows: (N,D); width: D. */
 export function unitRows(rows: ArrayLike<number>, width: number): Float64Array[] {
   const all = Float64Array.from(rows);
   return Array.from({ length: width > 0 ? all.length / width : 0 }, (_, i) => {

@@ -65,7 +65,7 @@ export class ChatTemplates {
     return this.#source.specials;
   }
 
-  /** @returns a promise with `signal` */
+  /** returns a promise with `signal` */
   write(messages: readonly Message[], options: ChatOptions): string | Promise<string> {
     const { tools, think, values = {}, now, answer, room, signal } = readChatOptions(options, this.#measure.context);
     const given = readMessages(messages);
@@ -100,7 +100,7 @@ function readChatOptions(options: ChatOptions, context: number): ChatOptions {
   return { ...read, signal: readSignal(CALLER, read.signal) };
 }
 
-/** @returns a copy, which a template may change */
+/** returns a copy, which a template may change */
 function readMessages(messages: unknown): Message[] {
   if (!Array.isArray(messages) || messages.length === 0)
     throw argumentError(CALLER, 'messages', messages, 'a list of messages { role, content }');

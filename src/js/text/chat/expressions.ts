@@ -40,10 +40,7 @@ export class ExpressionParser {
     return this.#tokens[this.#at] ?? { kind: 'close', value: 'the end of the template', line: last };
   }
 
-  /**
-   * Consumes a token.
-   * @returns undefined at the end
-   */
+  /** Consumes a token. returns undefined at the end. */
   next(): Token | undefined {
     return this.#tokens[this.#at++];
   }
@@ -120,10 +117,7 @@ export class ExpressionParser {
     });
   }
 
-  /**
-   * Parses operators of one level.
-   * @param next parses the operands
-   */
+  /** Parses operators of one level. next: parses the operands. */
   #chain(signs: string[], next: () => Node, make: (sign: string, left: Node, right: Node, line: number) => Node) {
     let left = next();
     for (;;) {

@@ -47,10 +47,7 @@ function attributeOf(budget: Budget, item: any, path: unknown, standard: unknown
   return value;
 }
 
-/**
- * Returns a function that reads the key by which items are compared.
- * @param isExact true to tell upper from lower case
- */
+/** Returns a function that reads the key by which items are compared. isExact: true to tell upper from lower case. */
 const keyOf = (budget: Budget, attribute: unknown, isExact: unknown, standard?: unknown) => (item: unknown) => {
   const value = (attribute ?? null) === null ? item : attributeOf(budget, item, attribute, standard);
   return typeof value === 'string' && !isExact ? budget.text(value).toLowerCase() : value;
@@ -69,7 +66,7 @@ function sortKey(budget: Budget, attribute: any, isExact: unknown) {
   return (item: unknown) => (keys.length === 1 ? keys[0](item) : keys.map((key) => key(item)));
 }
 
-/** @param sign −1 for the least, 1 for the largest */
+/** sign: −1 for the least, 1 for the largest */
 const extreme = (sign: number) => (budget: Budget, value: unknown, isExact?: unknown, attribute?: unknown) => {
   const key = keyOf(budget, attribute, isExact);
   const items = list(budget, value);

@@ -17,7 +17,7 @@ export type Spec = {
 
 const DIRECTIVE = /%(?:\(([^)]*)\))?([-+ #0]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g;
 
-/** @param given a tuple of values, a dictionary, or one value */
+/** given: a tuple of values, a dictionary, or one value */
 export function formatPercent(budget: Budget, format: string, given: unknown) {
   const values = isKind(given, 'tuple') ? (given as any[]) : [given];
   let used = 0;
@@ -78,7 +78,7 @@ export function formatBraces(
   });
 }
 
-/** @param spec such as '>5.2f' */
+/** spec: such as '>5.2f' */
 function formatValue(budget: Budget, value: unknown, spec: string) {
   const found = SPEC.exec(spec);
   if (!found) throw new Fault(`the format ${JSON.stringify(spec.slice(0, 40))} is not supported`);
@@ -119,7 +119,7 @@ function writeNumber(value: any, { sign, alternate, comma, precision, type }: Sp
   return begin + (upper ? digits.toUpperCase() : digits);
 }
 
-/** @param precision number of significant digits */
+/** precision: number of significant digits */
 function general(size: number, precision: number) {
   const digits = Math.max(precision, 1);
   const exponent = size === 0 ? 0 : Number(size.toExponential(digits - 1).split('e')[1]);

@@ -99,10 +99,7 @@ class Lexer {
     return this.#after(end + 2, source[end - 1], kind !== '{{');
   }
 
-  /**
-   * @param at index after a tag
-   * @param sign before its end
-   */
+  /** at: index after a tag; sign: before its end */
   #after(at: number, sign: string, isBlock: boolean) {
     this.#strips = sign === '-';
     // A line break directly after a statement or a comment is removed.
@@ -122,10 +119,7 @@ class Lexer {
     return this.#after(end.index + end[0].length, end[2], true);
   }
 
-  /**
-   * Adds the tokens between the signs of a tag.
-   * @returns index of the closing sign of the tag, −1 if there is none
-   */
+  /** Adds the tokens between the signs of a tag. returns index of the closing sign of the tag, −1 if there is none. */
   #parts(begin: number, kind: '{{' | '{%'): number {
     const [source, closing] = [this.#source, CLOSING[kind]];
     this.#add('open', kind, begin);
@@ -151,7 +145,7 @@ class Lexer {
     return -1;
   }
 
-  /** @returns index after the text in quotes */
+  /** returns index after the text in quotes */
   #string(begin: number): number {
     const source = this.#source;
     let end = begin + 1;

@@ -52,14 +52,14 @@ function concatenated(budget: Budget, left: string, right: string) {
   return left + right;
 }
 
-/** @param values of the operator ~ */
+/** values: of the operator ~ */
 export const joinTexts = (budget: Budget, values: unknown[]) =>
   values.reduce(
     (all: string, value) => concatenated(budget, all, typeof value === 'string' ? value : write(budget, value)),
     '',
   );
 
-/** @param value text or list */
+/** value: text or list */
 function repeated(budget: Budget, value: any, count: number) {
   const times = Math.max(count, 0);
   if (typeof value === 'string') {
@@ -109,10 +109,7 @@ function arithmetic(sign: string, a: number, b: number) {
   return power;
 }
 
-/**
- * Returns a part of a text or list, by the rules of Python for indices.
- * @param parts begin, end, step
- */
+/** Returns a part of a text or list, by the rules of Python for indices. parts: begin, end, step. */
 export function slice(budget: Budget, value: any, parts: (number | null | undefined)[]) {
   if (typeof value !== 'string' && !isSequence(value)) throw new Fault(`${nameOf(value)} has no parts`);
   const given = parts.map((part) => (part === undefined || part === null ? undefined : integer(part)));
@@ -138,7 +135,7 @@ function pick(all: any[], begin: number | undefined, end: number | undefined, st
   return items;
 }
 
-/** @param items of its part */
+/** items: of its part */
 function rangeOf({ limits: [first, , width = 1] = [0, 0] }: Items, items: number[], step: number) {
   return range(items, [items[0] ?? first, (items.at(-1) ?? first) + width * step, width * step]);
 }

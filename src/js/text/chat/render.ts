@@ -25,10 +25,7 @@ class Leave {
   }
 }
 
-/**
- * Renders a template. The result pauses after each share of the work.
- * @param values variables of the template
- */
+/** Renders a template. The result pauses after each share of the work. values: variables of the template. */
 export const rendering = (
   tree: Node[],
   values: Record<string, unknown>,
@@ -158,10 +155,7 @@ export class Renderer {
     yield* this.#iterate(node, yield* this.value(node.list, scope), scope, 1);
   }
 
-  /**
-   * Runs a loop.
-   * @param depth number of calls of a recursive loop within each other
-   */
+  /** Runs a loop. depth: number of calls of a recursive loop within each other. */
   *#iterate(node: Node, given: unknown, scope: Scope, depth: number): Evaluation {
     const items = yield* this.#passing(node, list(this.budget, given), scope);
     // As in Jinja, the part after else also runs if break or continue has left each iteration.
@@ -201,7 +195,7 @@ export class Renderer {
     return passing;
   }
 
-  /** @param scope scope in which the macro is defined */
+  /** scope: scope in which the macro is defined */
   #macro(node: Node, scope: Scope) {
     const names = tuple(node.parameters.map(({ name }: { name: string }) => name));
     const fields = {

@@ -37,7 +37,7 @@ export const mark = (
   kind: NonNullable<Items['kind']>,
   more?: { limits?: number[]; name?: string; names?: string[] },
 ): Items => Object.assign(items, { kind, ...more });
-/** @param items a new array */
+/** items: a new array */
 export const tuple = (items: any[]) => mark(items, 'tuple');
 
 export const isKind = (value: any, kind: Items['kind']) => Array.isArray(value) && (value as Items).kind === kind;
@@ -109,7 +109,7 @@ export class Fields {
     this.name = name;
   }
 
-  /** @returns undefined if there is no such field */
+  /** returns undefined if there is no such field */
   get(name: unknown): unknown {
     return this.fields.get(name as string);
   }
@@ -251,7 +251,7 @@ export function list(budget: Budget, value: unknown): any[] {
   throw new Fault(`a list is expected, not ${nameOf(value)}`);
 }
 
-/** @returns undefined if a value has no items */
+/** returns undefined if a value has no items */
 export function itemsOf(budget: Budget, value: unknown): any[] | undefined {
   if (isKind(value, 'lazy')) return (value as any[]).splice(0);
   if (Array.isArray(value)) return budget.list(value);

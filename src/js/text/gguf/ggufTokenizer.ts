@@ -65,10 +65,7 @@ function sentencePieceDecoder(prefix: boolean) {
   return (tokens: string[]) => decode(tokens, growthLimit(tokens)).join('');
 }
 
-/**
- * Returns a normalizer that replaces spaces by ▁.
- * @param prefix true to add ▁ before the text
- */
+/** Returns a normalizer that replaces spaces by ▁. prefix: true to add ▁ before the text. */
 function marking(prefix: boolean) {
   const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
   const normalizers = prefix ? [{ type: 'Prepend', prepend: '▁' }, spaces] : [spaces];

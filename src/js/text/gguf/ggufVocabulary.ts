@@ -71,7 +71,7 @@ function patternsOf(steps: Json[]) {
   return (last.use_regex ?? true) ? [...patterns, GPT2] : patterns;
 }
 
-/** @param file tokenizer.json */
+/** file: tokenizer.json */
 function byteLevel({ model, normalizer, pre_tokenizer: split }: Json): Written {
   const steps = stepsOf(split, 'pretokenizers');
   const patterns = patternsOf(steps);
@@ -143,7 +143,7 @@ function scoresOf(model: Json, added: ReadonlySet<string>): { scores: Map<string
   return { scores, runs: [...runs.values()] };
 }
 
-/** @param file tokenizer.json */
+/** file: tokenizer.json */
 function sentencePiece(
   { model, normalizer, pre_tokenizer: split, added_tokens: added = [] }: Json,
   tokens: readonly string[],
@@ -257,7 +257,7 @@ function specialKeys(
 const probesOf = (token: string) =>
   Array.from({ length: 2 * token.length + 2 }, (_, i) => `a${token[0].replace('▁', ' ').repeat(i + 1)}b`);
 
-/** @param file tokenizer.json, valid for openTokenizer */
+/** file: tokenizer.json, valid for openTokenizer */
 export function ggufVocabulary(file: Json, specials: Specials): Written {
   const { model, added_tokens: added = [] } = file;
   if ((model.type ?? 'BPE') !== 'BPE' || !model.merges) throw refused('model.type', model.type, 'BPE');

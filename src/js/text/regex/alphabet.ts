@@ -18,7 +18,7 @@ export class Alphabet {
   #kinds: Map<string, number> = new Map();
   #count = 1;
 
-  /** @param literals characters that have a kind of their own */
+  /** literals: characters that have a kind of their own */
   constructor(sets: readonly CharacterSet[], literals: readonly number[]) {
     this.#sets = sets;
     this.width = sets.length;
@@ -42,7 +42,7 @@ export class Alphabet {
     return this.#sets.map((set) => Number(set.has(code)));
   }
 
-  /** @returns a new kind */
+  /** returns a new kind */
   #add(row: readonly number[]): number {
     const kind = this.#count++;
     if ((kind + 1) * this.width > this.members.length) {

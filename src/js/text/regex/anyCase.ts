@@ -28,10 +28,7 @@ const eitherNode = (many: string): Node => ({
   parts: [{ kind: 'set', set: new Characters(onesFor(many)) }, textNode(many)],
 });
 
-/**
- * Returns the node of a character.
- * @param alone true for single characters only
- */
+/** Returns the node of a character. alone: true for single characters only. */
 export function anyCaseNode(code: number, alone: boolean): Node {
   const many = alone ? undefined : manyOf(code);
   return many === undefined ? single(code) : eitherNode(many);

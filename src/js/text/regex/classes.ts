@@ -26,7 +26,7 @@ class BuiltIn implements CharacterSet {
   #pattern: RegExp;
   #negated: boolean;
 
-  /** @param inside source between the brackets */
+  /** inside: source between the brackets */
   constructor(inside: string, negated: boolean) {
     this.#pattern = new RegExp(`[${inside}]`, 'u');
     this.#negated = negated;
@@ -106,10 +106,7 @@ export function manyOf(code: number) {
   return lower.length > 1 && [...lower].length > 1 ? lower : undefined;
 }
 
-/**
- * Returns the characters that are equal to several others except for case.
- * @param many in lower case
- */
+/** Returns the characters that are equal to several others except for case. many: in lower case. */
 export function onesFor(many: string) {
   getCaseGroups();
   return manyGroups.get(many) ?? [];
@@ -170,7 +167,7 @@ export class CharacterClass implements CharacterSet {
   #negated: boolean;
   #anyCase: boolean;
 
-  /** @param anyCase true to ignore case, which is applied before the negation */
+  /** anyCase: true to ignore case, which is applied before the negation */
   constructor(negated: boolean, anyCase: boolean) {
     this.#negated = negated;
     this.#anyCase = anyCase;

@@ -166,7 +166,7 @@ class Compiler {
     return this.#ops.push(op) - 1;
   }
 
-  /** @param branches in order */
+  /** branches: in order */
   #split(branches: number[], back: boolean) {
     this.#forwards.push(!back);
     this.#cost += COST_OF_BRANCH * branches.length;
@@ -206,7 +206,7 @@ class Compiler {
     return { taken: first, none: none === taken ? first : this.#join(none), back };
   }
 
-  /** @returns the first instruction of the node */
+  /** returns the first instruction of the node */
   #compile(node: Node, after: After): number {
     if (node.kind === 'literal')
       return this.#emit(after.back ? LITERAL_BACK : LITERAL, this.#literalOf(node.code), after.taken);

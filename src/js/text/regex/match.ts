@@ -142,10 +142,7 @@ export class Matcher {
     return (this.#branches[split][kind] ??= branches.filter((branch) => this.#mayConsume(branch, kind)));
   }
 
-  /**
-   * @param entry first instruction of the program or of a body
-   * @returns the end of the match, −1 for no match
-   */
+  /** entry: first instruction of the program or of a body; returns the end of the match, −1 for no match */
   #run(entry: number, begin: number): number {
     const { ops, nexts, others, inBody } = this.#program;
     const { members, width } = this.#alphabet;

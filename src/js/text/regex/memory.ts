@@ -18,10 +18,7 @@ export class Memory {
   #used = 0;
   #spare: Int32Array[] = [];
 
-  /**
-   * @param count number of instructions
-   * @param bits true to store only failures, as one bit each
-   */
+  /** count: number of instructions; bits: true to store only failures, as one bit each */
   constructor(count: number, bits: boolean) {
     this.#count = count;
     this.#bits = bits;

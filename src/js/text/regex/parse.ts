@@ -156,7 +156,7 @@ class Parser {
     return result;
   }
 
-  /** @param found a quantifier */
+  /** found: a quantifier */
   #repeated(one: Node, [, char, from, comma, to]: RegExpExecArray): Node {
     const least = char ? Number(char === '+') : Number(from);
     const most = char ? (char === '?' ? 1 : Infinity) : comma ? (to ? Number(to) : Infinity) : least;
@@ -209,10 +209,7 @@ class Parser {
     return make(inside);
   }
 
-  /**
-   * Consumes the opening of a group.
-   * @returns makes the node of the group
-   */
+  /** Consumes the opening of a group. returns makes the node of the group. */
   #opening(): (inside: Node) => Node {
     if (this.#consume('(?>')) return (one) => ({ kind: 'atomic', one });
     const flag = this.#match(/\(\?(-?)i:/y);
@@ -238,10 +235,7 @@ class Parser {
     return typeof read === 'number' ? this.#character(read) : setNode(read);
   }
 
-  /**
-   * @param alone true outside a character class
-   * @returns a code point, or a set
-   */
+  /** alone: true outside a character class; returns a code point, or a set */
   #escapedCharacter(alone: boolean): number | CharacterSet {
     const property = this.#match(/\\(p)\{(\^?)([\w ]+)\}|\\(P)\{()([\w ]+)\}/y);
     if (property) {

@@ -8,7 +8,7 @@ import { readInner } from './innerFiles.ts';
 /** Special tokens that templates read. */
 const SPECIALS = ['bos_token', 'eos_token', 'unk_token', 'pad_token', 'sep_token', 'cls_token', 'mask_token'];
 
-/** @returns undefined without a template */
+/** returns undefined without a template */
 export async function readChatSource(folder: Folder): Promise<ChatSource | undefined> {
   const config = await readInner(folder, 'tokenizer_config.json');
   const file = await readInner(folder, 'chat_template.jinja', 'text');

@@ -36,10 +36,7 @@ export type Fields = Record<string, any>;
 /** topK of files with do_sample: true and no top_k, as in the Python library transformers. */
 const DEFAULT_TOP_K = 50;
 
-/**
- * @param config config.json
- * @param generation generation_config.json
- */
+/** config: config.json; generation: generation_config.json */
 export function readGeneration(config: Fields, generation?: Fields): GenerationDefaults {
   const text = config.text_config ?? {};
   const reader = new Reader(

@@ -14,7 +14,7 @@ const CALLER = 'openModel';
 const fail = (message: string, parameter?: string, more: object = {}) =>
   new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
 
-/** @param file that contains the tensors, or the index of such files */
+/** file: that contains the tensors, or the index of such files */
 export async function openSafetensors(folder: Folder, file: string): Promise<Container> {
   const config = await readJson(folder, 'config.json');
   const generationConfig = await readGenerationJson(folder);

@@ -308,7 +308,7 @@ function chatFiles(
   };
 }
 
-/** @param file tokenizer.json */
+/** file: tokenizer.json */
 function checkTokenizer(file: Uint8Array) {
   try {
     openTokenizer(file);
@@ -319,7 +319,7 @@ function checkTokenizer(file: Uint8Array) {
   }
 }
 
-/** @returns the files by name */
+/** returns the files by name */
 export function saveFolder(
   model: Transformer,
   options: SaveFolderOptions = {},

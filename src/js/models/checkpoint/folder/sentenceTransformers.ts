@@ -19,7 +19,7 @@ const POOLINGS: Record<string, Pooling> = {
 /** The ways of pooling, by the value of pooling_mode, the only field in newer files. */
 const POOLING_MODES: Record<string, Pooling> = { mean: 'mean', cls: 'first', lasttoken: 'last', max: 'max' };
 
-/** @returns undefined without a modules.json */
+/** returns undefined without a modules.json */
 export async function readSentence(folder: Folder): Promise<SentenceSettings | undefined> {
   const modules = await readInner(folder, 'modules.json');
   if (!Array.isArray(modules)) return undefined;

@@ -12,9 +12,7 @@ const fail = (caller: string, message: string, parameter: string, details?: obje
 
 /**
  * Returns the name of the file of each tensor. The names come from the author of a model and files of these names are
- * requested, so each must be the name of a file in the same folder.
- * @param content of the index
- * @param index name of the index
+ * requested, so each must be the name of a file in the same folder. content: of the index; index: name of the index.
  */
 export function readWeightMap(
   caller: string,
@@ -57,10 +55,7 @@ export function addShard(
   }
 }
 
-/**
- * Checks that every tensor that the index lists is in a file.
- * @param index name of the index
- */
+/** Checks that every tensor that the index lists is in a file. index: name of the index. */
 export function checkShards(
   caller: string,
   tensors: Map<string, Stored>,

@@ -30,7 +30,7 @@ export function tiedHeads(
   });
 }
 
-/** @returns true if the files have a head with other values than the embedding */
+/** returns true if the files have a head with other values than the embedding */
 export async function hasOwnHead(
   family: Family,
   prefix: string,

@@ -35,7 +35,7 @@ export class ModelMetadata {
   declare values: Record<string, GgufValue>;
   declare architecture: GgufValue;
 
-  /** @param file name of the file, for error messages */
+  /** file: name of the file, for error messages */
   constructor(file: string, values: Record<string, GgufValue>) {
     this.file = file;
     this.values = values;
@@ -56,7 +56,7 @@ export class ModelMetadata {
     return `${this.architecture}.${key}`;
   }
 
-  /** @param key name of an entry, without the architecture */
+  /** key: name of an entry, without the architecture */
   has(key: string) {
     return this.values[this.keyOf(key)] !== undefined;
   }
@@ -99,7 +99,7 @@ export class ModelMetadata {
     throw this.fail(this.keyOf(key), this.#is(value, 'a number'), 'a number');
   }
 
-  /** @param key name of an entry, without the architecture */
+  /** key: name of an entry, without the architecture */
   flag(key: string, fallback: boolean) {
     const value = this.#get(key) ?? fallback;
     if (typeof value === 'boolean') return value;
@@ -126,7 +126,7 @@ function shortest(value: number) {
   return value;
 }
 
-/** @param tensors by GGUF's names */
+/** tensors: by GGUF's names */
 export function makeConfig(
   meta: ModelMetadata,
   tensors: ReadonlyMap<string, Located>,
@@ -224,10 +224,7 @@ class Source {
     return this.tensors.has(name);
   }
 
-  /**
-   * Returns the number of rows of a tensor.
-   * @param key used if there is no such tensor
-   */
+  /** Returns the number of rows of a tensor. key: used if there is no such tensor. */
   rows(name: string, key: string) {
     const shape = this.tensors.get(name)?.shape;
     return shape === undefined ? this.meta.integer(key) : shape.length < 2 ? 1 : shape[0];
@@ -301,7 +298,7 @@ class Source {
     return Math.floor(this.meta.integer('rope.dimension_count', this.headDim) / 2);
   }
 
-  /** @param factor of positions */
+  /** factor: of positions */
   #factors(factor: number, attention: number): Config {
     const { all, short, long } = this.#checkedFrequencies(factor);
     const fields = { rope_type: 'longrope', short_factor: all ?? short, attention_factor: attention };

@@ -22,10 +22,7 @@ export function ggufSources(sources: Names): Names {
   return names;
 }
 
-/**
- * Returns the family for a GGUF file, with the biases that the file has.
- * @param tensors by GGUF's names
- */
+/** Returns the family for a GGUF file, with the biases that the file has. tensors: by GGUF's names. */
 export function ggufFamily(family: Family, tensors: { has: (name: string) => boolean }, meta: ModelMetadata): Family {
   const has = (name: string) => tensors.has(`blk.0.${name}.bias`);
   const options: Family['options'] = (config, hasTensor) => ({

@@ -57,7 +57,7 @@ const BLOOM = {
   'blk.L.ffn_down': 'transformer.h.L.mlp.dense_4h_to_h',
 };
 
-/** @param last index of the feed-forward in a block */
+/** last: index of the feed-forward in a block */
 const t5Stack = (at: 'enc' | 'dec', stack: 'encoder' | 'decoder', last: number): Record<string, string> => ({
   [`${at}.output_norm`]: `${stack}.final_layer_norm`,
   [`${at}.blk.L.attn_norm`]: `${stack}.block.L.layer.0.layer_norm`,
@@ -185,10 +185,7 @@ export const fillName = (base: string, { suffix, number }: ParsedName) => base.r
 /** Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another. */
 export const projectionOf = (base: string) => ['q', 'k', 'v', 'qkv'].map((end) => `${ATTENTION}_${end}`).indexOf(base);
 
-/**
- * Returns GGUF's name of a tensor, or the name itself if GGUF has none.
- * @param name of Hugging Face
- */
+/** Returns GGUF's name of a tensor, or the name itself if GGUF has none. name: of Hugging Face. */
 export function ggufName({ names, qkv }: Architecture, name: string) {
   const [, stem, suffix = ''] = /^(.*?)(\.weight|\.bias)?$/s.exec(name) as RegExpExecArray;
   const number = /\.(\d+)\./.exec(stem)?.[1] ?? '';

@@ -11,10 +11,7 @@ const PROJECTOR = /mmproj/i;
 
 export const isGguf = (name: string) => /\.gguf$/i.test(name);
 
-/**
- * Returns the names of all parts.
- * @param file the whole file, or one of its parts
- */
+/** Returns the names of all parts. file: the whole file, or one of its parts. */
 export function partNames(file: string): string[] {
   const [, stem, , count, end] = PART.exec(file) ?? [];
   if (count === undefined || Number(count) < 1) return [file];

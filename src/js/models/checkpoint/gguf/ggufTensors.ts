@@ -61,15 +61,12 @@ export class Views {
   #list: View[] = [];
   #end = 0;
 
-  /** @param storage with 'stored' or 'int4', matrices that are stored in blocks may keep their blocks */
+  /** storage: with 'stored' or 'int4', matrices that are stored in blocks may keep their blocks */
   constructor(storage: Storage) {
     this.#storage = storage;
   }
 
-  /**
-   * @param name of Hugging Face
-   * @param like stored tensor that has the shape of the view, except for the number of rows
-   */
+  /** name: of Hugging Face; like: stored tensor that has the shape of the view, except for the number of rows */
   add(name: string, like: Located, parts: (Part & { width: number })[]) {
     const { file } = like;
     const [{ width }] = parts;
@@ -167,7 +164,7 @@ function addNamed(
   views.add(known === undefined ? tensor.name : fillName(known, parsed), tensor, [wholeOf(tensor)]);
 }
 
-/** @param group q, k and v */
+/** group: q, k and v */
 function joined(group: Located[]) {
   const given = group.find(Boolean) ?? group[0];
   for (const i of [0, 1, 2])
@@ -246,7 +243,7 @@ async function readRows(raw: Windows, { dtype, form, parts, rowBytes }: View, fi
 const toRows = (bytes: Uint8Array, { type, rowBytes }: Part) =>
   toBlockRows(CALLER, bytes, type as BlockType, (rowBytes / type.bytes) * type.values);
 
-/** @param dtype of the result */
+/** dtype: of the result */
 function convert(bytes: Uint8Array, type: GgufType, dtype: string) {
   if (type.name === dtype) return bytes;
   const numbers = dequantize(CALLER, bytes, type);
@@ -286,7 +283,7 @@ class Windows {
     return this.#read(tensor, (first + from) * rowBytes, (first + to) * rowBytes);
   }
 
-  /** @param to bytes of the tensor */
+  /** to: bytes of the tensor */
   async #read(tensor: Located, from: number, to: number) {
     const size = tensor.end - tensor.begin;
     const numbers = [];

@@ -128,7 +128,7 @@ function differences(
   return { wrong, distance: wrong.length };
 }
 
-/** @param name of the architecture */
+/** name: of the architecture */
 function formOf(name: string, options: Resolved): Form {
   const architecture = ARCHITECTURES.get(name) as Architecture;
   const family = FAMILIES.get(architecture.type) as Family;
@@ -167,10 +167,7 @@ const refused = (parameter: string, got: unknown, reason: string, expected: stri
     expected,
   });
 
-/**
- * Returns the type of a tensor.
- * @param type that the caller wants
- */
+/** Returns the type of a tensor. type: that the caller wants. */
 function typeOf({ name, shape }: Planned, type: WrittenType, tied: boolean): WrittenType {
   if (shape.length < 2 || name === 'position_embd.weight') return 'F32';
   if (type !== 'Q8_0' && type !== 'Q4_0') return type;
