@@ -12,7 +12,6 @@ export type Statistics = { mean: number; rstd: number };
 export const refuse = (caller: string, reason: string) =>
   new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter: 'model', expected: 'a head that is linear' });
 
-/** Returns the norm of a model by its name, or undefined if there is none. */
 export function normOf(caller: string, model: Model, name: string): Norm | undefined {
   const { vector } = parametersOf(caller, model);
   const weight = vector(`${name}.weight`) ?? onesOf(model, `${name}.weight`);

@@ -1,5 +1,5 @@
-// Computes the steps of attention rollout. This file does not import the validation of arguments, so that the page,
-// which also uses it, does not load that code.
+// The steps of attention rollout. The page uses this file too, which therefore does not import the validation of
+// arguments.
 
 /** Returns the rollout before the first layer, the identity, in which each token contains only itself. */
 export function identity(length: number): Float64Array {

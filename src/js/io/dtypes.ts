@@ -21,17 +21,12 @@ export type KnownDType =
   | 'BF16'
   | 'F32'
   | 'F64';
-/**
- * type in a file; a tensor of another type than KnownDType is listed, but
- *   access to its data throws
- */
+/** a tensor of another type than KnownDType is listed, but access to its data throws */
 export type DType = KnownDType | (string & {});
 export type StoredTensor = {
   dtype: DType;
   shape: number[];
-  /**
-   * F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; throws a FORMAT error if dtype is not a KnownDType
-   */
+  /** F8, F16, BF16: Float32Array; BOOL: Uint8Array of 0 and 1; other than KnownDType: throws a FORMAT error */
   data: NumberArray;
 };
 export type WritableTensor = { data: NumberArray; shape: readonly number[]; dtype?: DType };
@@ -83,7 +78,6 @@ const DTYPES: Record<string, KnownDType> = {
 export const isKnown = (dtype: unknown): dtype is KnownDType =>
   typeof dtype === 'string' && Object.hasOwn(KINDS, dtype);
 
-/** Decodes a copy of the bytes. */
 export function decode(caller: string, bytes: Uint8Array, dtype: KnownDType, bigEndian = false): NumberArray {
   const { array, float, bytes: size } = KINDS[dtype];
   const copy = allocate(caller, bytes.length, () => bytes.slice());
@@ -93,7 +87,6 @@ export function decode(caller: string, bytes: Uint8Array, dtype: KnownDType, big
   return float ? allocate(caller, 4 * raw.length, () => decodeFloats(raw, float)) : raw;
 }
 
-/** size: of an element */
 function reverseEach(bytes: Uint8Array, size: number) {
   for (let start = 0; start < bytes.length; start += size) {
     for (let [a, b] = [start, start + size - 1]; a < b; a++, b--) [bytes[a], bytes[b]] = [bytes[b], bytes[a]];

@@ -1,5 +1,5 @@
-// Writes archives of torch.save that torch.load can read with weights_only=True. An archive has a pickle of dicts,
-// lists of integers, integers and tensors, and a file for each tensor. Only opcodes that pickle.ts can read are used.
+// Writes archives that torch.load can read with weights_only=True: a pickle of dicts, lists of integers, integers and
+// tensors, and a file for each tensor. Uses only opcodes that pickle.ts can read.
 
 import { allocate } from './bytes.ts';
 import { encode, type WritableTensor } from './dtypes.ts';
@@ -10,7 +10,6 @@ export type PickledDict = {
 };
 export type Pickled = number | number[] | PickledDict | { tensor: WritableTensor };
 
-/** Names of the storage classes of PyTorch, by element type. */
 const STORAGES: Record<string, string> = { F32: 'FloatStorage', F16: 'HalfStorage', BF16: 'BFloat16Storage' };
 const PROTOCOL = [0x80, 2];
 const [MARK, TUPLE, EMPTY_TUPLE, EMPTY_LIST, APPENDS] = [0x28, 0x74, 0x29, 0x5d, 0x65];

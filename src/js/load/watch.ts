@@ -1,11 +1,8 @@
-// Implements host.watch of headlight.h, which detects that a call of the core waits for a worker that has ended.
+// Implements host.watch of headlight.h, which detects a call of the core that waits for a worker that has ended.
 
 import { HeadlightError } from '../check/errors.ts';
 
-/**
- * Milliseconds without a finished part of the work, in addition to the expected time of a part, after which a worker is
- * considered dead.
- */
+/** Milliseconds without a finished part, beyond its expected time, after which a worker is considered dead. */
 const TIMEOUT = 15_000;
 
 /** Multiply-adds per millisecond of the slowest device, assumed to be 1% of those of a phone. */

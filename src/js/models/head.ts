@@ -1,4 +1,4 @@
-// The head of a transformer: from the hidden states to pooled values and logits.
+// The head of a transformer: from hidden states to pooled values and logits.
 
 import { indexOfLargest } from '../check/extremes.ts';
 import type { Tensor } from '../memory/tensor.ts';
@@ -8,9 +8,8 @@ import { joinColumns, meanRows, pickRows, sliceRows } from './rowOperations.ts';
 import type { Run } from './run.ts';
 
 /**
- * @param hidden (B,T,C)
- * @param selected (B,N,C): the last N tokens, whose logits are computed
- * @returns logits (B,N,V) or, pooled, (B,classes); pooled (B,C); relationship (B,2)
+ * hidden: (B,T,C); selected: (B,N,C), the last N tokens, whose logits are computed. Returns logits (B,N,V) or, pooled,
+ * (B,classes); pooled (B,C); relationship (B,2).
  */
 export function computeHead(
   run: Run,

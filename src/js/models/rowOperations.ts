@@ -1,5 +1,5 @@
-// Operations that copy, select or average rows of a tensor, with their gradients. They run in JavaScript, because each
-// is used a few times for an input, not in the blocks.
+// Operations on rows of a tensor, with their gradients. In JavaScript, because each is used a few times for an input,
+// not in the blocks.
 
 import { type Tensor, viewOf } from '../memory/tensor.ts';
 
@@ -112,9 +112,8 @@ export function prependRows(tape: Tape, first: Weight, x: Tensor) {
 }
 
 /**
- * Returns windows of three consecutive rows, (B,⌊(N−1)/stride⌋+1,3·C), with rows of zeros outside the sequence. A
- * convolution of width 3 is a linear layer over these windows.
- * @param x (B,N,C)
+ * Windows of three rows of x (B,N,C), (B,⌊(N−1)/stride⌋+1,3·C), zeros outside. A linear layer over them is a
+ * convolution.
  */
 export function unfoldRows(tape: Tape, x: Tensor, stride: number) {
   const [batch, rows, width] = x.shape;

@@ -1,4 +1,4 @@
-// Computes losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
+// Losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.ts';
@@ -21,9 +21,7 @@ export type LossResult = {
   loss: number;
   /** gradient of the loss, with the shape of the logits */
   dLogits: Tensor;
-  /**
-   * number of counted rows in which the argmax of the logits is the target; among equal logits, the first is the argmax
-   */
+  /** counted rows in which the first of the largest logits is the target */
   correct: number;
   /** number of rows that are not ignored */
   counted: number;

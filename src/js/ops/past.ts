@@ -1,5 +1,4 @@
-// The options pastKey and pastValue: the keys and values of earlier calls, such as those of the previous tokens of a
-// text.
+// The options pastKey and pastValue: keys and values of earlier calls.
 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.ts';
 import { formatShape, sameShape } from '../check/shape.ts';

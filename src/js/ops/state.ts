@@ -1,4 +1,4 @@
-// Reads and writes state dictionaries, which are arrays by the names of parameters.
+// Reads and writes state dictionaries: arrays by the names of parameters.
 
 import { checkNames, readRecord } from '../check/arguments.ts';
 import { shapeError } from '../check/errors.ts';
@@ -9,9 +9,7 @@ import { checkAlive, shapeOf, Tensor, touch, viewOf } from '../memory/tensor.ts'
 export type StateEntry = { data: Float32Array; shape: number[] };
 
 /**
- * Reads an array of a dictionary. It is copied if it is in the same memory as the parameters, because it may be a view
- * of a parameter.
- * @param target buffer of the parameters
+ * Copies an array in the memory of the parameters, because it may be a view of one. target: buffer of the parameters.
  */
 export function readArray(caller: string, name: string, value: unknown, target: ArrayBufferLike) {
   if (value instanceof Tensor) return { shape: shapeOf(value), floats: viewOf(value).slice() };

@@ -1,5 +1,4 @@
-// A hash table from pairs of ids to ranks. A Map would need a number above 2³¹ for each pair, which it stores as an
-// object.
+// A hash table from pairs of ids to ranks. A Map would store the number above 2³¹ of a pair as an object.
 
 /** Factors of the hash function. They are odd, and random so that a file cannot choose pairs with equal hashes. */
 const [FIRST, SECOND] = Array.from({ length: 2 }, () => Math.floor(Math.random() * 2 ** 31) * 2 + 1);

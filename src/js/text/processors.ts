@@ -3,10 +3,7 @@
 import { type Fields, fieldError } from './fields.ts';
 import { MAX_ID } from './vocabulary.ts';
 
-/**
- * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text, or [0, 0] for special tokens that a
- * template adds.
- */
+/** Offsets are [begin, end] in UTF-16 units of the text, or [0, 0] for special tokens that a template adds. */
 export type Encoding = {
   ids: number[];
   tokens: string[];

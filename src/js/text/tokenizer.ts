@@ -97,7 +97,7 @@ export class Tokenizer {
     const parts = [this.#encodePart(text, 'text', 0)];
     if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
     const all = this.#process(parts);
-    // concat is faster than flatMap. The number of its arguments is small, because templates have few parts.
+    // Faster than flatMap. Templates have few parts, so there are few arguments.
     const concat: <K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K] = (name) =>
       ([] as any).concat(...all.map((part) => part[name]));
     const encoding: Encoding = {
@@ -134,10 +134,7 @@ export class Tokenizer {
     return part;
   }
 
-  /**
-   * Converts ids to text. Ids without a token are skipped, because the vocabulary of many models is padded to a round
-   * size.
-   */
+  /** Ids without a token are skipped, because many vocabularies are padded to a round size. */
   decode(ids: ArrayLike<number>, options: DecodeOptions = {}): string {
     const skipSpecial = readDecodeOptions(options);
     if (ids === null || typeof ids !== 'object' || !Number.isSafeInteger(ids.length) || ids.length < 0)
@@ -158,7 +155,6 @@ export class Tokenizer {
   }
 }
 
-/** returns skipSpecial */
 function readDecodeOptions(options: DecodeOptions): boolean {
   if (options === null || typeof options !== 'object')
     throw argumentError('decode', 'options', options, 'an object of options');

@@ -67,10 +67,7 @@ export class Trie {
     return this.#word[node];
   }
 
-  /**
-   * Calls `found` for the words that begin at a position, the shortest first. If a word is in the list twice, its last
-   * index is used.
-   */
+  /** Calls `found` for the words that begin at a position, the shortest first; of equal words only the last index. */
   each(text: string, at: number, found: (word: number, end: number) => void) {
     for (let node = 0; at < text.length; ) {
       node = this.child(node, text.charCodeAt(at++));

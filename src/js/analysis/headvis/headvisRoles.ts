@@ -1,4 +1,4 @@
-// The roles of heads in a folder of HeadVis. They are in a file of their own, which the HeadVis page does not read.
+// The roles of heads in a folder of HeadVis, in a file that the HeadVis page does not read.
 
 import type { Numbers } from '../arrays.ts';
 import type { NamedHeads, RoleMeasures } from '../roles/headRoles.ts';
@@ -61,7 +61,6 @@ export function readRoles(file: unknown, layers: number, heads: number): NamedHe
   return { names, weights, mean, chance };
 }
 
-/** row: by role */
 function copyNumbers(row: Json | undefined, to: Record<HeadRole, Numbers>, at: number) {
   for (const role of HEAD_ROLES) if (typeof row?.[role] === 'number') to[role].data[at] = row[role];
 }

@@ -165,7 +165,6 @@ export function headScores(weights: readonly TensorLike[], options: HeadScoreOpt
   ) as HeadScores;
 }
 
-/** Returns the earlier positions with the same token as a query. ids: (S). */
 function equalsBefore(ids: Float32Array, query: number) {
   const positions = [];
   for (let s = 0; s < query; s++) if (ids[s] === ids[query]) positions.push(s);
@@ -173,8 +172,8 @@ function equalsBefore(ids: Float32Array, query: number) {
 }
 
 /**
- * Returns the scores of one row of weights in the order of SCORES. A score is undefined if the query does not count for
- * it. row: (S); equal: earlier keys with the same token as the query.
+ * Returns the scores of one row in the order of SCORES, undefined where the query does not count. equal: earlier keys
+ * with the same token.
  */
 function scoreRow(row: Float32Array, query: number, equal: number[] = []) {
   let [entropy, distance] = [0, 0];
@@ -190,7 +189,6 @@ function scoreRow(row: Float32Array, query: number, equal: number[] = []) {
   return [previous, first, total(equal), total(after, 1), entropy, distance];
 }
 
-/** value: (S) or (B,S) */
 function readTokens(caller: string, parameter: string, value: TensorLike | undefined, batch: number, keys: number) {
   if (value === undefined) return undefined;
   const { floats, shape } = readArray(caller, parameter, value, 'T', 'BT');

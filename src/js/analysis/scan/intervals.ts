@@ -1,4 +1,4 @@
-// Divides sequences into intervals of their maxima, with about the same number of sequences in each.
+// Divides sequences into intervals of their maxima, of about the same number of sequences.
 
 /** Rounds to the nearest integer, and halves to the even neighbour. x: at least 0. */
 function roundHalfToEven(x: number) {
@@ -8,8 +8,8 @@ function roundHalfToEven(x: number) {
 }
 
 /**
- * Returns the lower edges of the intervals 2 … count, which are the quantiles of the maxima at 1/count, 2/count …. They
- * are NaN if there are no maxima. maxima: sorted in place; count: of intervals; returns (count − 1).
+ * Returns the lower edges of intervals 2 … count, quantiles of the maxima at 1/count, 2/count …; NaN without maxima.
+ * Sorts the maxima in place.
  */
 export function edgesOf(maxima: Float32Array, count: number): Float32Array {
   const { length } = maxima.sort();

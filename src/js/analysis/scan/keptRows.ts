@@ -1,5 +1,4 @@
-// Keeps the weights of those sequences of a head that have the largest sort keys. Keeps only the largest weights of
-// each row.
+// Keeps the sequences of a head with the largest sort keys, and of each row only the largest weights.
 
 import type { Bounds } from '../roles/roleRules.ts';
 
@@ -8,8 +7,7 @@ export type Rows = { indices: Uint32Array; values: Float32Array };
 export type Entry = { sequence: number; key: number; rows: Rows };
 
 /**
- * Keeps the entries with the largest sort keys, in descending order. If sort keys are equal, the earlier sequence comes
- * first.
+ * Keeps the entries with the largest sort keys, in descending order; of equal ones the earlier sequence comes first.
  */
 export class Largest {
   #size: number;
@@ -19,7 +17,6 @@ export class Largest {
     this.#size = size;
   }
 
-  /** Returns true if an entry with this sort key and sequence would be kept. */
   admits(key: number, sequence: number) {
     const { length } = this.entries;
     return length < this.#size || (length > 0 && isAfter(this.entries[length - 1], key, sequence));
@@ -35,7 +32,6 @@ export class Largest {
   }
 }
 
-/** Returns true if an entry comes after an entry with this sort key and sequence. */
 const isAfter = (entry: Entry, key: number, sequence: number) =>
   entry.key < key || (entry.key === key && entry.sequence > sequence);
 
@@ -83,8 +79,8 @@ export class RowSelector {
   }
 
   /**
-   * Writes the largest weights of a row and their keys to the buffers, in the order of keys. Among equal weights, those
-   * of the first keys are kept. row: index of the weight of key 0; returns number of weights written.
+   * Writes a row's largest weights and their keys to the buffers, ordered by key; of equal weights the first keys. row:
+   * index of the weight of key 0. Returns their number.
    */
   #selectRow(weights: Float32Array, row: number, low: number, end: number): number {
     const keep = this.#keep;

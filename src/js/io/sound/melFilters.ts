@@ -1,5 +1,5 @@
-// Makes filters that map frequencies to the mel scale of Slaney, which is linear below 1000 Hz and logarithmic above.
-// Each filter is a triangle, and all have the same area.
+// Filters that map frequencies to the mel scale of Slaney, linear below 1000 Hz and logarithmic above. Each is a
+// triangle of the same area.
 
 const [LINEAR, BEGIN] = [200 / 3, 1000];
 const STEP = Math.log(6.4) / 27;

@@ -11,7 +11,6 @@ import { hubHint } from './hubNames.ts';
 /** O_NONBLOCK, so that opening a pipe does not wait for a writer. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** place: a path, or a URL with file: */
 export async function openPath(caller: string, place: string, signal?: AbortSignal): Promise<Folder> {
   const { path, names } = await list(caller, place);
   const handles: Map<string, Promise<FileHandle>> = new Map();

@@ -6,10 +6,7 @@ import type { Split } from './tensorLayout.ts';
 
 const PROJECTION = /^(.*)\.(w|b)([qkvo])$/;
 
-/**
- * Splits the name of a parameter into the name of the layer in the table and the name of the tensor in this layer.
- * @param name of a parameter
- */
+/** Splits a parameter's name into the layer in the table and its tensor. */
 function splitName(name: string): [string, string] {
   const match = PROJECTION.exec(name);
   if (match) return [`${match[1]}.${match[3]}`, match[2] === 'w' ? 'weight' : 'bias'];

@@ -95,7 +95,6 @@ async function addTokenizer(model: Transformer, folder: Folder, container: Conta
   if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
 }
 
-/** Opens the letters of a speech model. */
 async function openLettersOf(folder: Folder, config: Config) {
   const { openLetters } = await import('./folder/lettersFiles.ts');
   return openLetters(folder, config);

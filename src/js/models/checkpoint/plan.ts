@@ -1,5 +1,5 @@
-// Plans how a checkpoint is read: finds its family, the options of the model, and the tensors of each parameter.
-// Everything is checked before anything is allocated.
+// Plans how a checkpoint is read: family, options, and tensors of each parameter. Everything is checked before anything
+// is allocated.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quote, quoteNames } from '../../check/quote.ts';
@@ -30,10 +30,7 @@ const CALLER = 'openModel';
 const fail = (message: string, parameter?: string, more: object = {}) =>
   new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
 
-/**
- * @param how layers: number of layers that are opened, from the first; default: all
- * @param part the family of a part of the model; default: the family of the container
- */
+/** how: layers: from the first, default all; part: family of a part, default that of the container */
 export async function planModel(
   container: Container,
   { layers, signal }: { layers?: number; signal?: AbortSignal },

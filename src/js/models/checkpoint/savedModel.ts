@@ -6,7 +6,6 @@ import { openTokenizer } from '../../text/tokenizer.ts';
 import { loadTransformer, type SavedTransformer } from '../loadTransformer.ts';
 import type { Storage } from './readWeights.ts';
 
-/** bytes: of the file; tokenizer: bytes of tokenizer.json */
 export function openSavedModel(
   memory: Memory,
   bytes: Uint8Array,

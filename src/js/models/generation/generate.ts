@@ -78,10 +78,7 @@ async function generate(
   return continueTexts(model, prompt, request);
 }
 
-/**
- * Begins to generate. The stream has the promise of the result.
- * @param iterates true if the caller iterates over the tokens
- */
+/** The stream has the promise of the result. iterates: the caller iterates over the tokens. */
 export function begin(
   model: Transformer,
   prompt: ModelInput | readonly ModelInput[],

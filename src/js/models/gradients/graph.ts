@@ -179,9 +179,8 @@ export class Graph extends Tape {
   }
 
   /**
-   * Rotates pairs of elements of every head by the angles of its position.
-   * @param x (B,T,heads·width)
-   * @param form table (count,2,rotated/2): cosines and sines; positions (B,T)
+   * Rotates pairs of elements of x (B,T,heads·width) by position. form: table (count,2,rotated/2): cosines and sines;
+   * positions (B,T).
    */
   rotate(
     x: Tensor,
@@ -210,9 +209,7 @@ export class Graph extends Tape {
   }
 
   /**
-   * Returns the bias of relative positions, (H,T,S).
-   * @param table (buckets,H)
-   * @param bucket (T+S−1): the bucket of key s and query t has the index s − t + T − 1
+   * Bias of relative positions, (H,T,S). table: (buckets,H); bucket: (T+S−1), at s − t + T − 1 for key s and query t.
    */
   relative(table: Weight, bucket: Int32Array, queries: number) {
     const [buckets, heads] = table.shape;

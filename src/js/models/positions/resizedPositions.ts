@@ -1,5 +1,5 @@
-// The learned positions of a picture of another size than those in training: the table of positions, a square of
-// patches, is resized by bicubic interpolation, as by PyTorch with a = −0.75 and no antialiasing.
+// Resizes learned positions, a square of patches, for a picture of another size, by bicubic interpolation as PyTorch
+// does with a = −0.75 and no antialiasing.
 
 import { shapeError } from '../../check/errors.ts';
 import { type Tensor, viewOf } from '../../memory/tensor.ts';
@@ -27,8 +27,8 @@ const tapsOf = (from: number, to: number): { at: number; weight: number }[][] =>
   });
 
 /**
- * Calls a function for each new patch and each patch of the table that contributes to it. side: of the table, in
- * patches; down: new height; across: new width.
+ * Calls a function for each new patch and each patch that contributes to it. side: of the table; down, across: new
+ * size.
  */
 export function forEachTap(
   side: number,
@@ -43,10 +43,7 @@ export function forEachTap(
         for (const column of columns[x]) each(y * across + x, row.at * side + column.at, row.weight * column.weight);
 }
 
-/**
- * Returns the positions of the class tokens and of the patches of a picture. down: height of the picture in patches;
- * across: width; returns (B,classTokens+down·across,C).
- */
+/** Returns (B,classTokens+down·across,C) for a picture of down · across patches. */
 export function resizedPositions(run: Run, down: number, across: number): Tensor {
   const { graph, batch, rows, options } = run;
   const { classTokens } = options.patch as NonNullable<typeof options.patch>;

@@ -6,10 +6,7 @@ import type { Encoding } from '../../text/processors.ts';
 import { shorten } from '../../text/shorten.ts';
 import type { Transformer } from '../transformer.ts';
 
-/**
- * The input of forward() for several texts, and their tokens. keep is 0 for padding; typeIds only for models with token
- * types.
- */
+/** keep is 0 for padding; typeIds only for models with token types. */
 export type EncodedBatch = {
   /** (B,T) */
   ids: { data: Int32Array; shape: [number, number] };

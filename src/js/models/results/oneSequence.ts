@@ -30,5 +30,4 @@ export function onlyRow(caller: string, { shape, data }: Tensor) {
   return Float64Array.from(data);
 }
 
-/** Returns the error of a method that this kind of model does not support. */
 export const wrongModel = (caller: string, reason: string) => new HeadlightError('STATE', `${caller}: ${reason}`);

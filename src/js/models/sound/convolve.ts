@@ -1,5 +1,5 @@
-// Convolutions over the rows of a sequence, and the norm of a channel over time, with their gradients. A convolution is
-// computed as a linear layer over windows of rows, which are copied for a part of the outputs at a time.
+// Convolutions over rows, and the norm of a channel over time, with gradients. A convolution is a linear layer over
+// windows of rows, copied for a part of the outputs at a time.
 
 import { type Tensor, viewOf } from '../../memory/tensor.ts';
 
@@ -9,10 +9,7 @@ import type { Weight } from '../weights.ts';
 /** Maximum number of values in the windows that are copied at once. */
 const CHUNK = 2 ** 21;
 
-/**
- * stride: rows from one window to the next; pad: number of rows of zeros before the first row; groups: number of
- * independent groups of channels; count: number of outputs.
- */
+/** stride: between windows; pad: rows of zeros before the first; groups: of channels; count: of outputs. */
 export type How = { stride: number; pad: number; groups: number; count: number };
 /** Sizes of one group. */
 export type Sizes = { batch: number; rows: number; width: number; taps: number; inside: number; out: number };

@@ -1,5 +1,5 @@
-// Computes the input of the first block from samples of sound: by convolutions that reduce many samples to a frame, a
-// projection, and a convolution over the frames that encodes their positions.
+// Input of the first block from samples: convolutions that reduce many samples to a frame, a projection, and a
+// convolution over frames that encodes positions.
 
 import { shapeOf, type Tensor } from '../../memory/tensor.ts';
 import type { ReadInput } from '../input.ts';

@@ -2,10 +2,7 @@
 
 import { logSoftmax, sigmoid } from '../results/probabilities.ts';
 
-/**
- * How vectors are compared. independent: the probability of a text is a sigmoid of its logit, and does not depend on
- * the other texts.
- */
+/** independent: a text's probability is a sigmoid of its logit, whatever the other texts are. */
 export type Similarity = Readonly<{ scale: number; bias: number; independent: boolean }>;
 
 /** Returns the rows, each divided by its length. rows: (N,D); width: D. */
@@ -27,6 +24,5 @@ export const similarities = (
   { scale, bias }: Pick<Similarity, 'scale' | 'bias'>,
 ) => Float64Array.from(rows.flatMap((row) => columns.map((column) => scale * dot(row, column) + bias)));
 
-/** Returns the probabilities of texts, given their logits. */
 export const probabilitiesOf = (logits: Float64Array, { independent }: Pick<Similarity, 'independent'>) =>
   independent ? logits.map(sigmoid) : logSoftmax(logits).map(Math.exp);

@@ -10,7 +10,6 @@ export type Node = { kind: string; line: number; [field: string]: any };
 export type Target = { name: string; field?: string; parts?: Target[] };
 /** The arguments of a call. `spread` is a list of more arguments, `spreadNamed` a dictionary of them. */
 export type Given = { positional: Node[]; named: [string, Node][]; spread?: Node; spreadNamed?: Node };
-/** A filter that is applied to a text. */
 export type Filter = { name: string; line: number } & Given;
 
 /** Maximum depth of nested expressions and statements. */
@@ -87,7 +86,6 @@ export class ExpressionParser {
     return { kind: 'tuple', items: [first, ...this.#rest()], line };
   }
 
-  /** Parses the expressions of a statement. */
   listUntilClose() {
     return [this.expression(), ...this.#rest()];
   }

@@ -75,9 +75,8 @@ const extreme = (sign: number) => (budget: Budget, value: unknown, isExact?: unk
 };
 
 /**
- * Returns a filter that selects items by a test. Without a test, items that are true are selected.
- * @param keeps true to keep the items that pass, false to keep the others
- * @param ofField true to test a field of each item
+ * Selects items by a test, or those that are true. keeps: items that pass, or the others; ofField: tests a field of
+ * each.
  */
 const selecting =
   (keeps: boolean, ofField: boolean) => (budget: Budget, value: unknown, args: any[], named: Map<string, any>) => {

@@ -53,7 +53,6 @@ function valueNamed(given: unknown, name: string) {
 const REPLACED = /\{\{|\}\}|\{([^{}!:]*)(?:!([rsa]))?(?::([^{}]*))?\}|[{}]/g;
 const SPEC = /^(?:(.)?([<>=^]))?([-+ ]?)(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?([a-zA-Z%]?)$/su;
 
-/** The method format() of texts. */
 export function formatBraces(
   budget: Budget,
   format: string,
@@ -149,7 +148,6 @@ function pad(budget: Budget, written: string, { fill, align, width }: Spec) {
   return sign + fill.repeat(missing) + written.slice(sign.length);
 }
 
-/** Refuses an undefined value. */
 export function defined(value: unknown) {
   if (value instanceof Undefined) throw new Fault(`${value.name} is undefined`);
   return value;

@@ -3,7 +3,6 @@
 import { Callable, isEqual, Undefined } from './values.ts';
 
 export class Loop extends Callable {
-  /** Index of the item. */
   at = 0;
   #items: any[];
   #depth: number;

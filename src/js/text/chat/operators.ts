@@ -1,4 +1,4 @@
-// The operators of a template, and the fields, items and parts of values, as in Python.
+// A template's operators, and the fields, items and parts of values, as in Python.
 
 import { type Budget, Fault } from './budget.ts';
 import { define } from './define.ts';
@@ -147,7 +147,6 @@ function range(items: number[], limits: number[]) {
 /** Maximum of numbers in a range, as in the sandbox of Jinja. */
 const MAX_RANGE = 100_000;
 
-/** Returns the numbers of a range. */
 export function makeRange(budget: Budget, args: unknown[]) {
   const given = args.map(integer);
   const [begin, end, step] = given.length < 2 ? [0, given[0] ?? 0, 1] : [given[0], given[1], given[2] ?? 1];
@@ -200,10 +199,7 @@ function methodOf(value: any, name: string) {
   );
 }
 
-/**
- * Returns a field of a value. As in Jinja, a name after a dot is looked up as a method before it is looked up as a key,
- * and a name in brackets in the other order.
- */
+/** Looks up a name after a dot as a method, then as a key, as Jinja does; a name in brackets in the other order. */
 export function fieldOf(budget: Budget, value: any, key: any, dotted = false) {
   defined(value);
   if (typeof key === 'string') budget.text(key);

@@ -1,5 +1,5 @@
-// Runs the syntax tree of a chat template. Statements and expressions are generators, so that a rendering can pause in
-// between: without that, nothing could abort it.
+// Runs the syntax tree of a chat template, in generators, so that a rendering can pause in between; otherwise nothing
+// could abort it.
 
 import { Budget, Fault } from './budget.ts';
 import { applyFilters, argumentsOf, call, EVALUATE, type Evaluation } from './evaluate.ts';
@@ -176,7 +176,6 @@ export class Renderer {
     if (!ended) yield* this.#body(node.other, scope);
   }
 
-  /** Calls a recursive loop. */
   *#again(node: Node, given: unknown, scope: Scope, depth: number): Evaluation {
     if (!node.recursive) throw new Fault('this loop is not recursive');
     return yield* this.#captured(this.#iterate(node, given, scope, depth));

@@ -1,5 +1,5 @@
-// The methods of texts of Python. A text is a list of code points there, so a character outside the first 65,536 is one
-// item, although it is two units of a JavaScript string.
+// The methods of Python's texts, which are lists of code points, so a character outside the first 65,536 is one item,
+// not two units.
 
 import { type Budget, Fault } from './budget.ts';
 import { define } from './define.ts';
@@ -149,11 +149,7 @@ function range(budget: Budget, value: string, begin = 0, end: number | null = nu
 /** Returns the number of characters before an index of a unit. */
 const countUntil = (value: string, unit: number) => (hasPairs(value) ? [...value.slice(0, unit)].length : unit);
 
-/**
- * Returns a method that finds a text.
- * @param last true to find the last occurrence
- * @param needs true if a text without the part is an error
- */
+/** last: finds the last occurrence; needs: a text without the part is an error */
 const finding =
   (last: boolean, needs: boolean) =>
   (budget: Budget, value: string, part: string, begin = 0, end?: number) => {
@@ -258,7 +254,6 @@ export const textMethods = (fieldOf: (budget: Budget, value: unknown, key: unkno
     'format *': (budget, value, args, named) => formatBraces(budget, value, args, named, fieldOf),
   });
 
-/** Joins texts. */
 export function joined(budget: Budget, texts: string[], separator: string) {
   for (const one of texts) budget.spend(one.length + separator.length);
   return texts.join(separator);

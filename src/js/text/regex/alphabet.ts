@@ -1,5 +1,4 @@
-// Maps characters to equivalence classes, called kinds. Characters that belong to the same sets of a program have the
-// same kind. A character is tested for membership in the sets only once.
+// Maps characters to kinds: those in the same sets of a program. Each is tested only once.
 
 import type { CharacterSet } from './classes.ts';
 

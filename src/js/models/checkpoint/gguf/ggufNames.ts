@@ -1,14 +1,11 @@
-// The names of tensors in GGUF files, and those of Hugging Face for the same tensors, by architecture.
+// The names of tensors in GGUF files and in those of Hugging Face, by architecture.
 
 export type Architecture = {
   /** model_type in Hugging Face's config.json */
   type: string;
   /** names of Hugging Face by names of GGUF, both without .weight and .bias; L is the number of a block */
   names: Record<string, string>;
-  /**
-   * Hugging Face's name of the fused projection, or the names of its three projections; undefined if they are in
-   * `names`
-   */
+  /** Hugging Face's fused projection, or its three; undefined if they are in `names` */
   qkv?: string | readonly [q: string, k: string, v: string];
   /** true: rows of q and k are in the order in which neighbouring elements are rotated together */
   neighbours?: boolean;
@@ -170,7 +167,6 @@ export type ParsedName = {
   base: string;
   /** .weight, .bias, or nothing */
   suffix: string;
-  /** of the block, '' without one */
   number: string;
 };
 

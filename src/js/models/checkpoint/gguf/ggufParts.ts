@@ -1,4 +1,4 @@
-// The names of GGUF files, and of the parts of a file that is split: x-00001-of-00003.gguf.
+// The names of GGUF files, and of parts of a split file: x-00001-of-00003.gguf.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quoteNames } from '../../../check/quote.ts';
@@ -18,10 +18,7 @@ export function partNames(file: string): string[] {
   return Array.from({ length: Number(count) }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${count}${end}`);
 }
 
-/**
- * Returns the GGUF file of a folder, or its first part if it is split; undefined if there is none.
- * @param names of the files in the folder
- */
+/** The GGUF file of a folder, or its first part; undefined if there is none. */
 export function chooseGguf(names: readonly string[]) {
   const files = names.filter(isGguf);
   const models = files.filter((name) => !PROJECTOR.test(name));
@@ -34,7 +31,6 @@ export function chooseGguf(names: readonly string[]) {
   );
 }
 
-/** Returns the folder with only this file or its parts. */
 export function oneGguf(folder: Folder, file: string): Folder {
   const names = partNames(file);
   return {

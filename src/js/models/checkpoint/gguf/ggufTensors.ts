@@ -1,6 +1,5 @@
-// Tensors of GGUF files under the names of Hugging Face. Each is a view of rows of one or several stored tensors. When
-// rows are read, they are decoded and, in some views, reordered. The views have consecutive ranges of bytes, as if they
-// were in one file.
+// Tensors of GGUF files under the names of Hugging Face: views of rows of stored tensors, which are decoded and, in
+// some views, reordered when they are read. Their ranges of bytes are consecutive, as in one file.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote } from '../../../check/quote.ts';
@@ -14,12 +13,8 @@ import type { Folder } from '../files.ts';
 import type { Storage, Stored } from '../readWeights.ts';
 import { type Architecture, FREQUENCIES, fillName, type ParsedName, parseName, projectionOf } from './ggufNames.ts';
 
-/** a tensor in one of the files */
 export type Located = GgufRange & { name: string; file: string };
-/**
- * Rows of a stored tensor. headDim: set if the rows of each head are interleaved, with n and n + headDim/2 next to each
- * other.
- */
+/** headDim: set if rows n and n + headDim/2 of each head are next to each other. */
 export type Part = {
   tensor: Located;
   type: GgufType;
@@ -34,8 +29,8 @@ export type Heads = { heads: number; kvHeads: number; headDim: number; layers: n
 
 const CALLER = 'openModel';
 /**
- * Bytes that are read at once from a stored tensor. A piece of the view has fewer bytes in the file, because stored
- * rows are shorter than decoded rows.
+ * Bytes read at once of a stored tensor. A piece of a view has fewer, because stored rows are shorter than decoded
+ * rows.
  */
 const WINDOW = 2 ** 20;
 /** Number of windows that are kept: readWeights reads three pieces at the same time, and each may span two windows. */
@@ -86,8 +81,8 @@ export class Views {
   }
 
   /**
-   * Returns the type of the rows of a view. With 'stored', matrices keep the form of their blocks; if the parts have
-   * several types, they become float16. With 'int4', blocks of 4 bits keep their form.
+   * Type of a view's rows. With 'stored', matrices keep the form of their blocks, or become float16 if parts differ;
+   * with 'int4' only 4-bit blocks keep it.
    */
   #formOf(like: Located, parts: Part[]): { dtype: KnownDType; form?: BlockForm } {
     const [{ type }] = parts;
@@ -100,7 +95,6 @@ export class Views {
     return keeps ? { dtype: 'F32', form: { ...form, hasByteInputs: true } } : { dtype: 'F32' };
   }
 
-  /** Returns the view that contains this byte. */
   find(at: number) {
     let [low, high] = [0, this.#list.length - 1];
     while (low < high) {
@@ -203,7 +197,6 @@ function wrongRows({ file, name, shape }: Located, got: number, expected: number
   return fail(file, text, name, { got, expected });
 }
 
-/** Returns a folder from which the views are read. */
 export function viewFolder(folder: Folder, views: Views): Folder {
   const raw = new Windows(folder);
   const { names, hint, origin } = folder;
@@ -224,7 +217,6 @@ export function viewFolder(folder: Folder, views: Views): Folder {
   };
 }
 
-/** Reads and decodes rows of a view. */
 async function readRows(raw: Windows, { dtype, form, parts, rowBytes }: View, first: number, last: number) {
   const all = new Uint8Array((last - first) * rowBytes);
   let start = 0;
@@ -283,7 +275,6 @@ class Windows {
     return this.#read(tensor, (first + from) * rowBytes, (first + to) * rowBytes);
   }
 
-  /** to: bytes of the tensor */
   async #read(tensor: Located, from: number, to: number) {
     const size = tensor.end - tensor.begin;
     const numbers = [];

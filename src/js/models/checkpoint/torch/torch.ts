@@ -1,5 +1,5 @@
-// Opens a checkpoint that torch.save wrote: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
-// training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
+// Opens a checkpoint of torch.save: pytorch_model.bin, parts that an index lists, or one of a training run. Only the
+// pickle is read at first; weights are read in ranges, because storages are not compressed.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote, quoteNames } from '../../../check/quote.ts';
@@ -136,7 +136,7 @@ function toStored(file: string, ranges: Map<string, TorchRange>, strided: Map<st
     if (name in stored) throw fail(file, `there are two tensors ${quote(name)}`, name);
     stored[name] = { dtype, shape, begin, end, file };
     if (contiguous) continue;
-    // No other file has this name, because the names of files in a folder have no slash.
+    // No other file has this name: names in a folder have no slash.
     const own = `${file}/${name}`;
     strided.set(own, { file, range });
     stored[name] = { dtype, shape, begin: 0, end: elementCount(shape) * sizeOf(dtype), file: own };
@@ -144,10 +144,7 @@ function toStored(file: string, ranges: Map<string, TorchRange>, strided: Map<st
   return stored;
 }
 
-/**
- * Returns a folder in which tensors that are not contiguous are files with their elements in row-major order. One of
- * these files is in memory at a time.
- */
+/** Tensors that are not contiguous are files in row-major order, of which one is in memory at a time. */
 function withStrided(folder: Folder, strided: ReadonlyMap<string, Strided>): Folder {
   if (strided.size === 0) return folder;
   let last: { name: string; bytes: Promise<Uint8Array> } | undefined;
