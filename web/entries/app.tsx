@@ -2,19 +2,19 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FirstSentence } from '../features/first/firstSentence.tsx';
-import { isSentence } from '../features/first/firstSteps.ts';
 import { Header } from '../features/header/header.tsx';
 import { useDrop } from '../features/open/opening.tsx';
 import { Sentence } from '../features/prompt/prompt.tsx';
-import { shownParts } from '../features/story/steps.ts';
-import { isOpen } from '../features/train/settings.ts';
 import { viewOf } from '../features/views.ts';
 import { WhatIf } from '../features/whatif/whatif.tsx';
+import { isSentence } from '../model/firstVisit.ts';
+import { shownParts } from '../model/storySteps.ts';
+import { isOpen } from '../model/training/settings.ts';
+import { later } from '../parts/lazy.tsx';
+import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
-import { useSession } from '../ui/context.ts';
 import { useKeptFocus } from '../ui/focus.ts';
 import { LOW, type Screen, screenOf } from '../ui/layout.ts';
-import { later } from '../ui/lazy.tsx';
 import { LengthsContext, useLengthsOf } from '../ui/lengths.ts';
 import { px } from '../ui/px.ts';
 import { useSize } from '../ui/useSize.ts';

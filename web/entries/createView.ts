@@ -2,9 +2,9 @@
 
 import { effect, type Signal, signal } from '@preact/signals';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.ts';
-import { PROGRAM_MODEL, readAddress, type State } from '../store/state.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
+import { PROGRAM_MODEL, readAddress, type State } from '../model/state.ts';
 import { routed } from '../worker/answerInPage.ts';
-import type { WorkerLike } from '../worker/client.ts';
 import style from './embedded.css';
 import { embedded, type Shape } from './embedded.tsx';
 import { mount } from './mount.tsx';

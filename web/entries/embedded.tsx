@@ -4,12 +4,12 @@
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.tsx';
-import { NUMBER_WIDTH, STREAM_WIDTH } from '../features/heads/headLayout.ts';
-import { usePicture } from '../features/heatmap/usePicture.ts';
-import { Title } from '../features/reading/cellTitle.tsx';
 import { viewNamed } from '../features/views.ts';
-import type { Run } from '../store/types.ts';
-import { useSession } from '../ui/context.ts';
+import type { Run } from '../model/types.ts';
+import { Title } from '../parts/cellTitle.tsx';
+import { NUMBER_WIDTH, STREAM_WIDTH } from '../parts/headLayout.ts';
+import { usePicture } from '../parts/usePicture.ts';
+import { useSession } from '../store/context.ts';
 import { between, screenOf } from '../ui/layout.ts';
 import { LengthsContext, useLengths, useLengthsOf } from '../ui/lengths.ts';
 import { useSize } from '../ui/useSize.ts';

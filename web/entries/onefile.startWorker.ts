@@ -1,6 +1,6 @@
 // Starts the worker of the one-file page, whose script, binaries and files are in the document instead of on a server.
 
-import type { WorkerLike } from '../worker/client.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
 import { isFolded, unfold } from './embeddedFiles.ts';
 
 const BINARIES = ['simd128', 'relaxed'];

@@ -2,10 +2,10 @@
 // change of the state either becomes an entry of the browser's history or replaces the last entry, as decided by
 // store/browserHistory.js.
 
-import { firstAddress, STORED } from '../features/first/firstSteps.ts';
-import { writeLink } from '../features/story/steps.ts';
+import { firstAddress, STORED } from '../model/firstVisit.ts';
+import type { State } from '../model/state.ts';
+import { writeLink } from '../store/address.ts';
 import { isStep, kindOf } from '../store/browserHistory.ts';
-import type { State } from '../store/state.ts';
 import { recall, remember } from '../store/storage.ts';
 import { type Language, languageFor, loadLanguage } from '../texts/languages.ts';
 import { mount } from './mount.tsx';

@@ -2,12 +2,12 @@
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.ts';
 import { argumentError } from '../../src/js/check/errors.ts';
-import { MAX_TEXT, type State } from '../store/state.ts';
+import { type ProgramInput } from '../model/protocol/programInput.ts';
+import { MAX_TEXT, type State } from '../model/state.ts';
 import {
   isByPart,
   lengthsOf,
   PARTS,
-  type ProgramInput,
   readModel,
   readParts,
   readQkv,

@@ -10,10 +10,10 @@
 //   Reading  component of the reading column, if the view has its own
 
 import type { ComponentType } from 'preact';
-import { later } from '../ui/lazy.tsx';
+import { isOpen } from '../model/training/settings.ts';
+import { canShow, isEmpty } from '../model/viewRules.ts';
+import { later } from '../parts/lazy.tsx';
 import { Picture } from './heatmap/heatmap.tsx';
-import { isOpen } from './train/settings.ts';
-import { canShow, isEmpty } from './viewRules.ts';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.tsx'), name));
 const [Atlas, AtlasMarks, AtlasHead] = ['Atlas', 'AtlasMarks', 'AtlasHead'].map((name) =>
@@ -33,8 +33,8 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
   later(() => import('./compare/compare.tsx'), name),
 );
 
-import type { State } from '../store/state.ts';
-import type { Run } from '../store/types.ts';
+import type { State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
 export type Component = ComponentType<any>;
 export type View = {
   name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare' | 'text' | 'atlas';

@@ -3,7 +3,6 @@
 // about the previous model are dropped.
 
 import { batch, computed, signal } from '@preact/signals';
-import type { Trace } from '../features/trace/places.ts';
 import type {
   Ablation,
   About,
@@ -21,9 +20,10 @@ import type {
   Similarity,
   TokenProbabilities,
   Turned,
-} from './protocol.ts';
-import type { TraceTasks } from './traceProtocol.ts';
-import type { Run } from './types.ts';
+} from '../model/protocol/protocol.ts';
+import type { TraceTasks } from '../model/protocol/traceProtocol.ts';
+import type { Trace } from '../model/trace/places.ts';
+import type { Run } from '../model/types.ts';
 import type { History } from './undo.ts';
 
 export type Shown = {

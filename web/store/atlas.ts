@@ -2,12 +2,12 @@
 // head and the cost of switching that head off. See features/atlas.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { AtlasCost, AtlasHead, AtlasMap, AtlasParts, AtlasRole, Corpus } from '../model/protocol/atlasProtocol.ts';
+import type { About, PartListeners } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
 import { download } from '../ui/download.ts';
-import type { AtlasCost, AtlasHead, AtlasMap, AtlasParts, AtlasRole, Corpus } from './atlasProtocol.ts';
-import type { About, PartListeners } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 
 /** Tokens of a passage, unless the visitor chooses another length. */
 export const LENGTH = 128;

@@ -1,6 +1,6 @@
 // The changes that become entries of the browser's history.
 
-import type { State } from './state.ts';
+import type { State } from '../model/state.ts';
 
 /** The fields of the state that each kind of change sets. The kind of a change is the first one whose fields it sets. */
 const KINDS: Record<string, (state: State) => unknown> = {

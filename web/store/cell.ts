@@ -1,8 +1,8 @@
 // The cell of the attention weights whose number the page explains.
 
 import { computed, type ReadonlySignal } from '@preact/signals';
-import type { Cell, State } from './state.ts';
-import type { Run } from './types.ts';
+import type { Cell, State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
 
 /** Returns the key with the largest weight in a row of the shown head. */
 function strongestKey({ weights, large, about, T, S, layer, head }: Run, t: number) {

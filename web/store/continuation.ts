@@ -1,7 +1,7 @@
 // Lets the model continue the text, token by token, until the visitor changes something.
 
+import type { Parts } from '../model/protocol/protocol.ts';
 import type { Document } from './document.ts';
-import type { Parts } from './protocol.ts';
 import type { Requests } from './requests.ts';
 
 /** Maximum tokens that one request writes. */

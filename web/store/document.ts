@@ -1,9 +1,9 @@
 // The state of the page and its history. Nothing else sets the state.
 
 import { batch, computed, signal } from '@preact/signals';
-import { readLink, writeLink } from '../features/story/steps.ts';
-import type { About } from './protocol.ts';
-import { change, type State } from './state.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import { change, type State } from '../model/state.ts';
+import { readLink, writeLink } from './address.ts';
 import { type History, record, redo, replace, settle, startHistory, undo } from './undo.ts';
 
 export function createDocument(
@@ -17,7 +17,7 @@ export function createDocument(
     onModel: (model: string, before: History) => void;
     /** called after every change */
     onChange: (before: State, now: State) => void;
-    /** see MountOptions */
+    /** see SessionOptions */
     onState?: (state: State, substituted: boolean | 'later') => void;
   },
 ) {

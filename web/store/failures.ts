@@ -1,15 +1,15 @@
 // Failures of a request, of a model that could not be shown or of the worker, and how the page recovers from them.
 
 import { signal } from '@preact/signals';
-import type { RequestError } from '../worker/client.ts';
+import type { ProblemValue } from '../model/protocol/protocol.ts';
+import { TRAINED } from '../model/runInput.ts';
+import { isOfHub } from '../model/state.ts';
 import type { Answers } from './answers.ts';
+import type { RequestError } from './client.ts';
 import type { Document } from './document.ts';
 import type { Opening } from './openModels.ts';
 import type { Preferences } from './preferences.ts';
-import type { ProblemValue } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
-import { TRAINED } from './runInput.ts';
-import { isOfHub } from './state.ts';
 import type { Waiting } from './waiting.ts';
 
 export function createFailures({

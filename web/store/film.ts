@@ -1,8 +1,8 @@
 // The film of a training: pictures of all heads at some of its steps, and their playback.
 
 import { type Signal, signal } from '@preact/signals';
-import { nearest } from '../features/train/curves.ts';
-import type { Frame, TrainingControl, TrainingProgress } from './protocol.ts';
+import type { Frame, TrainingControl, TrainingProgress } from '../model/protocol/protocol.ts';
+import { nearest } from '../model/training/curves.ts';
 import { readOnly } from './readOnly.ts';
 
 /** Milliseconds between two frames. */

@@ -1,7 +1,7 @@
 // The text, head and cell that a model is first shown with.
 
-import type { About } from './protocol.ts';
-import { initialState, type State } from './state.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import { initialState, type State } from '../model/state.ts';
 
 /** The first texts, heads and cells of the models in the menu. */
 const OF_MENU: Record<string, { text: string; second?: string; layer: number; head: number; cell?: State['cell'] }> = {

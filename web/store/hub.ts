@@ -2,13 +2,13 @@
 // the models that this browser stores, and the access token. The panel that opens models creates the Hub object.
 
 import { effect, signal } from '@preact/signals';
-import { choiceOf, isLarge } from '../features/hub/memory.ts';
+import { choiceOf, isLarge } from '../model/hubMemory.ts';
+import type { HubAnswer, HubModel, StoredHubModel, WeightsForm } from '../model/protocol/hubProtocol.ts';
+import type { About, UnnumberedRequest } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
 import type { FileReader } from './fileReading.ts';
-import type { HubAnswer, HubModel, StoredHubModel, WeightsForm } from './hubProtocol.ts';
-import type { About, UnnumberedRequest } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 
 /** Before a download of more bytes, the page asks the browser not to delete its files when storage runs low. */
 const WORTH_KEEPING = 50e6;

@@ -1,11 +1,11 @@
 // Chooses a model, and remembers the text that each model has read.
 
 import type { ReadonlySignal } from '@preact/signals';
+import type { About } from '../model/protocol/protocol.ts';
+import { UNCHANGED } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
 import type { Document } from './document.ts';
 import { firstTextOf, firstViewOf } from './firstViews.ts';
-import type { About } from './protocol.ts';
-import { UNCHANGED } from './runInput.ts';
-import type { State } from './state.ts';
 
 export function createModelChoice({
   update,

@@ -1,6 +1,8 @@
 // Adds, shows, changes and closes the models that a visitor or a program has opened.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { About, PartListeners, Summary } from '../model/protocol/protocol.ts';
+import { MAX_TEXT, type State } from '../model/state.ts';
 import type { Document } from './document.ts';
 import { createFileReader } from './fileReading.ts';
 import { isPicture, isSound, type SelectedFile } from './fileSelection.ts';
@@ -8,10 +10,8 @@ import { textFor } from './firstViews.ts';
 import type { Hub } from './hub.ts';
 import { createModelChoice } from './modelChoice.ts';
 import { createOpenedModels } from './openedModels.ts';
-import type { About, PartListeners, Summary } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import { MAX_TEXT, type State } from './state.ts';
 
 /** Creates actions that change the shown weights. */
 const createWeightChanges = (requests: Requests, state: ReadonlySignal<State>) => ({
@@ -116,7 +116,7 @@ export function createOpening({
   async function openFiles(selected: SelectedFile[], title?: string) {
     const [{ path, file }] = selected;
     if (selected.length === 1 && /\.safetensors$/i.test(path)) {
-      const { trainedModelIn } = await import('../features/open/savedTraining.ts');
+      const { trainedModelIn } = await import('../model/savedTraining.ts');
       const bytes = await trainedModelIn(file);
       if (bytes) {
         setPanel(null);
@@ -131,7 +131,7 @@ export function createOpening({
     if (about?.reads !== 'sound') return files.report({ code: 'noListener', values: [] });
     setPanel(null);
     try {
-      const { decodeSound, RATE } = await import('../features/sound/decodeSound.ts');
+      const { decodeSound, RATE } = await import('./decodeSound.ts');
       const samples = await decodeSound(file);
       requests.send({ verb: 'sound', name: about.name, samples, rate: RATE });
     } catch {

@@ -1,12 +1,13 @@
 // Requests to the worker. Knows the fields of the state that each request depends on, and which answers are awaited.
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { isOpen } from '../features/train/settings.ts';
-import { createAsk, type RequestError, type WorkerLike } from '../worker/client.ts';
-import type { ReceivedPart, UnnumberedRequest, Verb } from './protocol.ts';
+import type { ReceivedPart, UnnumberedRequest, Verb } from '../model/protocol/protocol.ts';
+import { type WorkerLike } from '../model/protocol/workerLike.ts';
+import { joinsWords, runOf } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import { createAsk, type RequestError } from './client.ts';
 import { readOnly } from './readOnly.ts';
-import { joinsWords, runOf } from './runInput.ts';
-import type { State } from './state.ts';
 import type { Asked, Waiting } from './waiting.ts';
 
 /** Fields of the state that the answer to `show` does not depend on. */

@@ -1,6 +1,6 @@
 // Type guards for the parts of a run that only some models have.
 
-import type { Run, RunWithContributions, RunWithPredictions, RunWithValues } from './types.ts';
+import type { Run, RunWithContributions, RunWithPredictions, RunWithValues } from '../model/types.ts';
 
 /** Returns true if a run has the queries, keys, values and scores of the shown head. */
 export const hasValues = <R extends Run>(run: R | null): run is R & RunWithValues => run?.values !== undefined;

@@ -1,12 +1,12 @@
 // The interface for components: read-only signals, and the only actions that change them.
 
 import { computed } from '@preact/signals';
-import type { MountOptions } from '../entries/mount.tsx';
+import { isOfHub } from '../model/state.ts';
 import { createCell } from './cell.ts';
 import { compose } from './compose.ts';
-import { isOfHub } from './state.ts';
+import type { SessionOptions } from './sessionOptions.ts';
 
-export function createSession(options: MountOptions) {
+export function createSession(options: SessionOptions) {
   const parts = compose(options);
   const {
     ui,

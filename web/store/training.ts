@@ -2,18 +2,6 @@
 // `train` is open, everything on the screen comes from the training.
 
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import {
-  firstHead,
-  OWN_TEXT,
-  TASK_ROLES,
-  type Training as TrainingChoice,
-  trainingOf,
-  USUAL_SPEED,
-  usualTraining,
-} from '../features/train/settings.ts';
-import { download } from '../ui/download.ts';
-import type { Document } from './document.ts';
-import { createFilm, type FilmPlayer } from './film.ts';
 import type {
   About,
   HeadChanges,
@@ -22,13 +10,25 @@ import type {
   StoredModel,
   TrainingControl,
   TrainingProgress,
-} from './protocol.ts';
+} from '../model/protocol/protocol.ts';
+import { TRAINED } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
+import {
+  firstHead,
+  OWN_TEXT,
+  TASK_ROLES,
+  type Training as TrainingChoice,
+  trainingOf,
+  USUAL_SPEED,
+  usualTraining,
+} from '../model/training/settings.ts';
+import type { Settings } from '../model/types.ts';
+import { download } from '../ui/download.ts';
+import type { Document } from './document.ts';
+import { createFilm, type FilmPlayer } from './film.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import { TRAINED } from './runInput.ts';
-import type { State } from './state.ts';
 import { createTrainingRun } from './trainingRun.ts';
-import type { Settings } from './types.ts';
 export type Update = Document['update'];
 
 /** Creates actions that change the settings of training. */

@@ -1,7 +1,7 @@
 // The curves of the training that is shown, and those of the previous training of the same task.
 
 import { signal } from '@preact/signals';
-import { type Curves, extended, noCurves } from '../features/train/curves.ts';
+import { type Curves, extended, noCurves } from '../model/training/curves.ts';
 import { readOnly } from './readOnly.ts';
 
 /** Curves with fewer points are not kept for comparison with the next training. */

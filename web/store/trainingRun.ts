@@ -1,13 +1,19 @@
 // Starts a training in the worker, changes it with the state while it is shown, and receives its reports.
 
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import { isOpen, keyOf, settingsOf } from '../features/train/settings.ts';
+import type {
+  HeadChanges,
+  ReportDetails,
+  TrainingControl,
+  TrainingProgress,
+  TrainingReport,
+} from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
+import { isOpen, keyOf, settingsOf } from '../model/training/settings.ts';
+import type { Settings } from '../model/types.ts';
 import type { FilmPlayer } from './film.ts';
-import type { HeadChanges, ReportDetails, TrainingControl, TrainingProgress, TrainingReport } from './protocol.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 import { createCurves } from './trainingCurves.ts';
-import type { Settings } from './types.ts';
 
 const keyOfTraining = ({ training, lesson }: State) => keyOf(settingsOf(training, lesson));
 

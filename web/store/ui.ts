@@ -2,11 +2,10 @@
 // order of the heads, the story's log.
 
 import { signal } from '@preact/signals';
-import type { Log } from '../features/story/steps.ts';
-
-import type { HeadComposition } from './protocol.ts';
+import type { HeadComposition } from '../model/protocol/protocol.ts';
+import type { Cell } from '../model/state.ts';
+import type { Log } from '../model/storySteps.ts';
 import { readOnly } from './readOnly.ts';
-import type { Cell } from './state.ts';
 
 /** of the brush that paints a mask */
 export type Tool = 'hide' | 'show';

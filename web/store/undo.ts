@@ -1,6 +1,6 @@
 // The history of the state, for undo and redo. Changes of one gesture (a drag, a word being typed) are one step.
 
-import type { State } from './state.ts';
+import type { State } from '../model/state.ts';
 
 export type History = { past: State[]; now: State; future: State[]; gesture: string | null };
 

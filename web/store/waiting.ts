@@ -2,10 +2,10 @@
 // previous run, and marks it as old.
 
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Computing } from './protocol.ts';
+import type { Computing } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
 import { readOnly } from './readOnly.ts';
-import type { State } from './state.ts';
-import type { Run } from './types.ts';
 /** A state, and a text that identifies what is shown of it. */
 export type Asked = { key: string; state: State };
 

@@ -1,8 +1,8 @@
 // Replaces the worker on a page whose input is attention weights. Requests about the weights are answered on the page,
 // without a worker. The first request about anything else starts a worker.
 
-import type { AnswerMessage, CancelRequest, Request } from '../store/protocol.ts';
-import type { WorkerLike } from './client.ts';
+import type { AnswerMessage, CancelRequest, Request } from '../model/protocol/protocol.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
 export type Answer = ReturnType<typeof import('./withoutWorker.ts').createLocalAnswerer>;
 
 /** @param input the name of the source whose requests are answered on the page */

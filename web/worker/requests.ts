@@ -3,8 +3,8 @@
 // with the same verb wait, only the newest is answered.
 
 import type { LoadOptions } from '../../src/js/load/load.ts';
-import type { AnswerMessage, CancelRequest, ProblemValue, Request, Verb } from '../store/protocol.ts';
-import { TRAINED } from '../store/runInput.ts';
+import type { AnswerMessage, CancelRequest, ProblemValue, Request, Verb } from '../model/protocol/protocol.ts';
+import { TRAINED } from '../model/runInput.ts';
 import { OpenSources } from './openSources.ts';
 import { RoleCache } from './run/roleMeasurement.ts';
 import { RunCache } from './run/runCache.ts';

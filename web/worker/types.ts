@@ -1,6 +1,6 @@
 // Types of the handlers of requests: their arguments, and the functions with which they answer.
 
-import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.ts';
+import type { PartName, Parts, RequestOf, State, Verb } from '../model/protocol/protocol.ts';
 import type { OpenSources } from './openSources.ts';
 import type { RoleCache } from './run/roleMeasurement.ts';
 import type { RunCache } from './run/runCache.ts';

@@ -12,7 +12,7 @@ import { segmentFiles, sizeOf, writeWhole } from './nodeFiles.ts';
 import { NodeStore } from './nodeStore.ts';
 import type { Variables } from './options.ts';
 import { SegmentStore } from './segments.ts';
-import type { Cache, CachedModel, Entry, Store } from './types.ts';
+import type { CachedModel, Entry, Store } from './types.ts';
 
 const MODELS = 'models--';
 const OWN = '.headlight';

@@ -10,8 +10,6 @@ import { dirname } from 'node:path';
 import { linkSnapshot, sizeOf } from './nodeFiles.ts';
 import { type SegmentFiles, SegmentStore } from './segments.ts';
 
-import type { Store } from './types.ts';
-
 export type Place = {
   size: number;
   snapshot: string;

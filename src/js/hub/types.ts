@@ -81,5 +81,3 @@ export type HubPlatform = {
   hash: (name: HashName) => Hash;
   digest?: (name: HashName, bytes: Uint8Array) => Promise<string>;
 };
-
-export {};

@@ -39,7 +39,7 @@ async function read(url: URL) {
   } catch (cause) {
     throw new HeadlightError(
       'LOAD',
-      `load: cannot read ${url.href}: ${(cause as Error).message}. ` + 'Pass { wasm: url } if the file is elsewhere',
+      `load: cannot read ${url.href}: ${(cause as Error).message}. Pass { wasm: url } if the file is elsewhere`,
       {
         parameter: 'wasm',
         cause,

@@ -70,7 +70,7 @@ export class Transformer extends TextMethods {
   declare optimizer: Adam | Sgd | undefined;
   /** Defaults of generate(), from the files that it was opened with. */
   declare generation: GenerationDefaults;
-  /** The generation_config.json that it was opened with. @internal */
+  /** The generation_config.json that it was opened with. */
   declare generationConfig: Record<string, any> | undefined;
   /** The name of each parameter's tensor in its files. @internal */
   declare storedNames: Map<string, string> | undefined;

@@ -32,5 +32,3 @@ export type ValueName = `${'' | 'encoder.' | 'text.' | 'vision.'}${
   | 'pooled'
   | `pool.${HeadValue}`
   | `blocks.${number | '*'}.${BlockValue | '*'}`}`;
-
-export {};

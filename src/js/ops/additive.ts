@@ -6,7 +6,7 @@ import { HeadlightError, shapeError } from '../check/errors.ts';
 import { formatShape, sameShape } from '../check/shape.ts';
 import type { TensorLike } from '../check/tensorlike.ts';
 import { DISPOSE } from '../memory/disposable.ts';
-import type { Frame, Saved } from '../memory/frame.ts';
+import type { Saved } from '../memory/frame.ts';
 import type { Memory } from '../memory/memory.ts';
 import { checkAlive, own, type Staged, shapeOf, type Tensor, viewOf } from '../memory/tensor.ts';
 import {

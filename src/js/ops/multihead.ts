@@ -8,7 +8,7 @@ import type { TensorLike } from '../check/tensorlike.ts';
 import { DISPOSE } from '../memory/disposable.ts';
 import type { Frame, Saved } from '../memory/frame.ts';
 import type { Memory } from '../memory/memory.ts';
-import { checkAlive, mayChange, own, type Staged, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.ts';
+import { checkAlive, mayChange, own, type Staged, shapeOf, type Tensor, versionOf, viewOf } from '../memory/tensor.ts';
 import type { LayerOnnxOptions } from '../onnx/layer.ts';
 import type { ForwardOptions } from '../types.ts';
 import {

@@ -1,6 +1,6 @@
 // The axes of the map of all heads: the value of each head on an axis, and scales from values to pixels.
 
-import type { AtlasMap, AtlasMeasure, AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasMap, AtlasMeasure, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 export type AxisName =
   | 'distance'
   | 'variation'

@@ -1,12 +1,12 @@
 // Exports the map to files: the numbers of the heads as CSV, and the drawing as SVG.
 
-import type { AtlasMap } from '../../store/atlasProtocol.ts';
-import type { NamedRoles } from '../../store/protocol.ts';
+import { fixed, type Measure, SANS, xml } from '../../drawing/export/svg.ts';
+import { widthOf } from '../../drawing/textWidth.ts';
+import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
+import type { NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Session } from '../../store/session.ts';
 import { download } from '../../ui/download.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
-import { fixed, type Measure, SANS, xml } from '../export/svg.ts';
-import { widthOf } from '../heatmap/textWidth.ts';
 import { type AxisName, axesOf, scaleOf, shownAxes, valuesOn } from './axes.ts';
 import { SHAPES } from './shapes.ts';
 import { rolesOn, shownMap } from './shownMap.ts';

@@ -1,7 +1,7 @@
 // The cost of switching off the chosen head: a fine line for each passage, and a mark at the mean.
 
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { scaleOf } from './axes.ts';
 import { bitsText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';

@@ -2,10 +2,11 @@
 // which tokens it looks from and at, and the cost of switching it off.
 
 import { useMemo, useState } from 'preact/hooks';
-import type { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../store/atlasProtocol.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { attendsToFirst, findsNothing, measuredText, ownRole, rowsWithNothing } from '../heads/roles.ts';
+import { weightText } from '../../model/numbers.ts';
+import type { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../model/protocol/atlasProtocol.ts';
+import { attendsToFirst, findsNothing, rowsWithNothing } from '../../model/roles.ts';
+import { useSession } from '../../store/context.ts';
+import { measuredText, ownRole } from '../../store/shownRoles.ts';
 import { barsOf } from './distanceBins.ts';
 import { HeadCost } from './headCost.tsx';
 import { percentText } from './numbers.ts';

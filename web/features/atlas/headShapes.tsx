@@ -1,12 +1,12 @@
 // The heads on the map, as shapes or as small pictures. The chosen head has a ring.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { PICTURE, pictureOf } from '../../model/meanPicture.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
 import type { Drawn } from './headMap.tsx';
 import { matches } from './mapFinder.tsx';
-import { PICTURE, pictureOf } from './meanPicture.ts';
 import { settledHeads } from './movement.ts';
 import { SHAPES, sizeOf } from './shapes.ts';
 import { useAtlasTexts } from './texts.ts';

@@ -3,8 +3,8 @@
 
 import { useMemo } from 'preact/hooks';
 import { HEAD_ROLES } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { RoleWeights } from '../../store/protocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { RoleWeights } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import type { Drawn } from './headMap.tsx';
 import { type Box, type PlacedName, placeNames } from './placeLabels.ts';

@@ -2,9 +2,6 @@
 // lines, the column that is read, and the passages that cannot be read.
 
 import { useState } from 'preact/hooks';
-import { LENGTH } from '../../store/atlas.ts';
-import { useSession } from '../../ui/context.ts';
-import { timeText } from './numbers.ts';
 import {
   formatOf,
   formatOfPasted,
@@ -13,7 +10,10 @@ import {
   type ProblemCode,
   type ReadTexts,
   readCorpus,
-} from './readCorpus.ts';
+} from '../../model/corpus/readCorpus.ts';
+import { LENGTH } from '../../store/atlas.ts';
+import { useSession } from '../../store/context.ts';
+import { timeText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';
 
 /**

@@ -1,10 +1,10 @@
 // One passage: its weight, its words with bars, the arc from the query to the key, and the word after the query.
 
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { AtlasSample } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import type { AtlasSample } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
 import { weightText } from './numbers.ts';
 import { type Arc, rowOf, type Strip, type StripPart } from './strip.ts';
 import { useAtlasTexts } from './texts.ts';

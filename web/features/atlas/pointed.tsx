@@ -1,6 +1,6 @@
 // The label at the pointer: the role and the numbers of a head, or a list of the nearest heads if several overlap.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import type { Drawn } from './headMap.tsx';
 import { valueText } from './numbers.ts';

@@ -1,7 +1,7 @@
 // The slider from the strongest to the weakest passages of a head. Its positions are intervals of strength, as in
 // HeadVis.
 
-import type { AtlasSample } from '../../store/atlasProtocol.ts';
+import type { AtlasSample } from '../../model/protocol/atlasProtocol.ts';
 
 /** Number of passages that are listed at once. */
 export const LISTED = 10;

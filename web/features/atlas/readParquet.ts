@@ -2,7 +2,7 @@
 // compressed with Snappy, the usual compression.
 
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type SchemaElement } from 'hyparquet';
-import { MAX_ROWS } from './readCorpus.ts';
+import { MAX_ROWS } from '../../model/corpus/readCorpus.ts';
 
 /**
  * Returns a view of a file that is read in parts. It checks the bounds, because a damaged file may ask for parts

@@ -1,7 +1,7 @@
 // The map before the first scan, on which the current text alone determines the positions of the heads.
 
-import type { AtlasMap, AtlasMeasure } from '../../store/atlasProtocol.ts';
-import type { Run } from '../../store/types.ts';
+import type { AtlasMap, AtlasMeasure } from '../../model/protocol/atlasProtocol.ts';
+import type { Run } from '../../model/types.ts';
 
 const NAMES = [
   'selfAttention',

@@ -1,9 +1,9 @@
 // The page of a head before the first scan, computed from the current text alone.
 
 import { tablesOf } from '../../../src/js/analysis/scan/headScan.ts';
-import type { AtlasHead } from '../../store/atlasProtocol.ts';
-import type { Run } from '../../store/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { AtlasHead } from '../../model/protocol/atlasProtocol.ts';
+import type { Run } from '../../model/types.ts';
 import { LISTED } from './quantile.ts';
 import type { Arc } from './strip.ts';
 

@@ -1,6 +1,6 @@
 // The shape of a head on the map, which depends on its usual role: SVG paths around the origin, for a shape of size 1.
 
-import type { AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 
 export const SHAPES: Record<AtlasRole | 'none', string> = {
   previous: 'M.5 -.5V.5L-.5 0Z',

@@ -1,9 +1,9 @@
 // The map that the atlas shows: that of a scan, or before the first scan that of the current text.
 
 import { HEAD_ROLES } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import type { Roles } from '../../store/protocol.ts';
-import type { Run } from '../../store/types.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import type { Roles } from '../../model/protocol/protocol.ts';
+import type { Run } from '../../model/types.ts';
 import { sentenceMap } from './sentenceMap.ts';
 
 /**

@@ -1,7 +1,7 @@
 // A passage as a strip: the words around the key and around the query of a weight, and the earlier place at which the
 // query's word occurs. The words between them are folded.
 
-import type { AtlasSample } from '../../store/atlasProtocol.ts';
+import type { AtlasSample } from '../../model/protocol/atlasProtocol.ts';
 /** A token of a strip, or the number of tokens that are folded at this position. */
 export type StripPart =
   | { at: number; space: boolean; text: string; folded?: undefined }

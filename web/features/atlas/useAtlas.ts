@@ -1,9 +1,9 @@
 // The map that is shown, the roles of its heads, and the requests of the atlas.
 
 import { useEffect, useMemo } from 'preact/hooks';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
-import { ownRole } from '../heads/roles.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
+import { ownRole } from '../../store/shownRoles.ts';
 import { shownAxes } from './axes.ts';
 import { rolesOn, shownMap } from './shownMap.ts';
 import { useAtlasTexts } from './texts.ts';

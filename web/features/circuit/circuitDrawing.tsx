@@ -1,15 +1,14 @@
 // The drawing of a circuit: the title with the prediction, names of layers, heads and MLPs, edges as lines, and tokens.
 
-import { useSession } from '../../ui/context.ts';
+import { textWidth } from '../../drawing/textWidth.ts';
+import { type Circuit, fewLines, type ShownLine } from '../../model/circuit/shownLines.ts';
+import { Thumbnail } from '../../parts/thumbnail.tsx';
+import { useSession } from '../../store/context.ts';
+import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { roleName } from '../heads/roles.ts';
-import { Thumbnail } from '../heads/thumbnail.tsx';
-import { textWidth } from '../heatmap/textWidth.ts';
-import { shownRole } from '../story/shownRoles.ts';
 import { type Box, type CircuitLayout, type DrawnLine, layoutOf } from './circuitLayout.ts';
 import { pointsText, textsIn, toggleCut } from './circuitState.ts';
-import { type Circuit, fewLines, type ShownLine } from './shownLines.ts';
 
 /**
  * Pixels for the title with the prediction, for the tokens, and for the names of layers. The constants below are those

@@ -1,9 +1,9 @@
 // Writes the edges of a circuit as a CSV file.
 
+import { field } from '../../drawing/export/csv.ts';
+import { type Circuit, costOf, curveOf, inOrder } from '../../model/circuit/shownLines.ts';
 import { shortest } from '../../ui/oklab.ts';
-import { field } from '../export/csv.ts';
 import { nodeName, type Texts } from './circuitState.ts';
-import { type Circuit, costOf, curveOf, inOrder } from './shownLines.ts';
 
 const number = (x: number | undefined) => (x === undefined ? '' : shortest(Math.fround(x)));
 

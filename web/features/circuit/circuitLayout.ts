@@ -1,13 +1,12 @@
 // The layout of a circuit: tokens at the bottom, layers upward, the prediction at the top. Layers without heads and
 // MLPs of the circuit are thin.
 
+import type { ShownLine } from '../../model/circuit/shownLines.ts';
 import { bent, CORNER } from '../flow/flowLines.ts';
 import { columnsOf, widthOf } from './circuitColumns.ts';
 import { footOf, type Part, PORTS, partKey, partsOf } from './circuitNodes.ts';
 import { heightOf, pointsOf, routesOf, tracksOf } from './circuitRoutes.ts';
 import { figuresOf } from './lineFigures.ts';
-
-import type { ShownLine } from './shownLines.ts';
 export type Box = Part & { x: number; y: number; width: number; height: number; row: number };
 export type Row = { layer: number; kind: 'head' | 'mlp' | 'none'; parts: Part[] };
 export type DrawnLine = ShownLine & {

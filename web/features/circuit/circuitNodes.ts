@@ -1,7 +1,7 @@
 // The heads and MLPs of a circuit that are drawn. Each is above the token at which its attribution is largest.
 
 import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
-import type { ShownLine } from './shownLines.ts';
+import type { ShownLine } from '../../model/circuit/shownLines.ts';
 /**
  * A head or MLP that is drawn. token: token of its column, at which its attribution is largest. second: another token
  * with a large attribution, or null.

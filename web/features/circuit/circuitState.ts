@@ -1,12 +1,12 @@
 // Changes that the circuit makes to the page's state, and the values that its components read.
 
 import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
+import { type CircuitSettings, MAX_LINES, usualCircuit } from '../../model/circuit/settings.ts';
+import { countOf, curveOf, fewLines, type ShownLine, shownLines } from '../../model/circuit/shownLines.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
 import { texts as inEnglish } from './circuit.en.ts';
 import { texts as inChinese } from './circuit.zh.ts';
-import { type CircuitSettings, MAX_LINES, usualCircuit } from './settings.ts';
-import { countOf, curveOf, fewLines, type ShownLine, shownLines } from './shownLines.ts';
 
 export type Texts = typeof inEnglish;
 const TEXTS = { en: inEnglish, zh: inChinese };

@@ -2,19 +2,19 @@
 // or the picture of the difference.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { cellText, signed, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { type Aligned, type RunPair, SIGNED, type Side, weightIn } from '../../drawing/tokenPairs.ts';
+import type { Cell } from '../../drawing/types.ts';
+import { ARROW_STEPS, nextCell } from '../../model/nextCell.ts';
+import { cellText, signed, weightText } from '../../model/numbers.ts';
+import { spokenName } from '../../model/tokens.ts';
+import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../../parts/matrixLabels.tsx';
+import { useSession } from '../../store/context.ts';
 import { MIN_FIGURE_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.tsx';
-import { ARROW_STEPS, nextCell } from '../heatmap/nextCell.ts';
-import type { Cell } from '../heatmap/types.ts';
-import { spokenName } from '../prompt/tokens.ts';
 import type { AlignedPlan } from './alignedLayout.ts';
 import { paintAligned } from './paintAligned.ts';
-import { type Aligned, type RunPair, SIGNED, type Side, weightIn } from './tokenPairs.ts';
 import { type CellPair, usePointing, useTexts } from './twoRuns.ts';
 
 export type AlignedPicture = {

@@ -1,10 +1,10 @@
 // The size of the cells of two aligned pictures, in CSS pixels.
 
-import { labelSize, labelsAbove, MAX_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
-import { BOLD_WIDTH, maxTextWidth } from '../heatmap/textWidth.ts';
+import { BOLD_WIDTH, maxTextWidth } from '../../drawing/textWidth.ts';
+import type { Aligned, Side } from '../../drawing/tokenPairs.ts';
 
-import type { ViewProps } from '../heatmap/types.ts';
-import type { Aligned, Side } from './tokenPairs.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import { labelSize, labelsAbove, MAX_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
 
 /** The gap between two pictures, in pixels. */
 export const BETWEEN = 18;

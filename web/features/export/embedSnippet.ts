@@ -1,6 +1,6 @@
 // Writes a few lines of HTML that show the current head in another page.
 
-import { type State, writeAddress } from '../../store/state.ts';
+import { type State, writeAddress } from '../../model/state.ts';
 
 /** The address of the package, for a page without a bundler. */
 const PACKAGE = 'https://cdn.jsdelivr.net/npm/headlight-attention/dist/view.js';

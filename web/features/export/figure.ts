@@ -1,7 +1,8 @@
 // Writes the displayed picture as an SVG drawing with title, labels, cells and legend. It is one picture, two side by
 // side, or their difference.
 
-import { PALETTE, type Theme } from '../../ui/palette.ts';
+import { marksOf, RAMP, weightAt } from '../../drawing/colourRamp.ts';
+import { fixed, type Measure, SANS, SERIF, xml } from '../../drawing/export/svg.ts';
 import {
   differenceAt,
   differenceOf,
@@ -10,10 +11,9 @@ import {
   type Side,
   signedPlace,
   weightIn,
-} from '../compare/tokenPairs.ts';
-import { marksOf, RAMP, weightAt } from '../heatmap/colourRamp.ts';
-import type { Palette } from '../heatmap/types.ts';
-import { fixed, type Measure, SANS, SERIF, xml } from './svg.ts';
+} from '../../drawing/tokenPairs.ts';
+import type { Palette } from '../../drawing/types.ts';
+import { PALETTE, type Theme } from '../../ui/palette.ts';
 export type Colours = (typeof RAMP)[Theme] | (typeof SIGNED)[Theme];
 /** One picture of a drawing. Its grid may have more rows and columns than the picture has tokens. */
 export type Panel = {
@@ -34,7 +34,7 @@ export type Panel = {
 };
 /** Draws many cells as an image with one pixel for each cell, and returns the data address of the image. */
 export type Raster = (panel: Panel, colours: { pixel: (value: number) => number }) => string;
-export type { Measure } from './svg.ts';
+export type { Measure } from '../../drawing/export/svg.ts';
 
 /** Cells smaller than this have no number. */
 const MIN_FIGURE_CELL = 24;

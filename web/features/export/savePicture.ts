@@ -1,19 +1,19 @@
 // Exports the picture as files of numbers, as a program, as a drawing, or as pixels.
 
+import { marksOf, RAMP, stretched } from '../../drawing/colourRamp.ts';
+import { fileName, toCsv } from '../../drawing/export/csv.ts';
+import { widthOf } from '../../drawing/textWidth.ts';
+import type { Run } from '../../drawing/types.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { shown } from '../../model/tokens.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { maxWeightOf } from '../../parts/useColours.ts';
 import { hasValues } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download, pngOf } from '../../ui/download.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { runPairIn, textsIn } from '../compare/twoRuns.ts';
-import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import { widthOf } from '../heatmap/textWidth.ts';
-import type { Run } from '../heatmap/types.ts';
-import { maxWeightOf } from '../heatmap/useColours.ts';
-import { shown } from '../prompt/tokens.ts';
-import { isOpen } from '../train/settings.ts';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.ts';
-import { fileName, toCsv } from './csv.ts';
 import { comparisonOf, figureOf, type Panel } from './figure.ts';
 import { inJavaScript, inPython } from './headProgram.ts';
 import { isRunnable, runAgain } from './modelProgram.ts';

@@ -1,11 +1,11 @@
 // Saves the contributions to the logit of the chosen token as a CSV file.
 
+import { fileName } from '../../drawing/export/csv.ts';
+import { shownPart } from '../../model/modelEdits.ts';
 import { hasContributions } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download } from '../../ui/download.ts';
 import { shortest } from '../../ui/oklab.ts';
-import { fileName } from '../export/csv.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import { allParts, type Contribution } from './contributions.ts';
 import { otherPart } from './pickedPart.ts';
 

@@ -1,18 +1,18 @@
 // The reading column in flow. It shows positive and negative contributions to the next token's logit, their sum, and
 // the chosen head, part or line.
 
-import type { AttentionPart } from '../../store/protocol.ts';
+import { readingOf, weightsOf } from '../../model/derivation.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import { plain, signed, weightText } from '../../model/numbers.ts';
+import type { AttentionPart } from '../../model/protocol/protocol.ts';
+import { shown as shownToken } from '../../model/tokens.ts';
+import type { RunWithContributions, RunWithValues } from '../../model/types.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasContributions, hasValues } from '../../store/runParts.ts';
-import type { RunWithContributions, RunWithValues } from '../../store/types.ts';
 import type { Strings } from '../../texts/languages.ts';
-import { plain, signed, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { px } from '../../ui/px.ts';
-import { AblationButton } from '../heads/ablation.tsx';
-import { shown as shownToken } from '../prompt/tokens.ts';
-import { readingOf, weightsOf } from '../reading/derivation.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import { actingThrough, type Contribution, partsAdding } from './contributions.ts';
 import type { Composition, Place } from './flowLayout.ts';
 import { COLOURS, isPicked, otherPart, pick, sameComposition } from './pickedPart.ts';

@@ -1,6 +1,6 @@
 // Lists contributions to a logit, the largest first, and adds up the small ones.
 
-import type { Ablation, AttentionPart } from '../../store/protocol.ts';
+import type { Ablation, AttentionPart } from '../../model/protocol/protocol.ts';
 import type { Added, Part } from './flowLayout.ts';
 /**
  * The contribution of a part to a logit. of: attention that a head belongs to, if that is not the attention that is

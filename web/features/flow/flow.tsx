@@ -2,16 +2,16 @@
 // next token is a ribbon from the part up to the token. Lines show the composition of the chosen head with other heads,
 // by query, key and value.
 
+import { maxTextWidth } from '../../drawing/textWidth.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import type { RunWithContributions } from '../../model/types.ts';
+import { later } from '../../parts/lazy.tsx';
+import { Thumbnail, walkHeads } from '../../parts/thumbnail.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasContributions } from '../../store/runParts.ts';
-import type { RunWithContributions } from '../../store/types.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
 import { Ways } from '../circuit/ways.tsx';
-import { Thumbnail, walkHeads } from '../heads/thumbnail.tsx';
-import { maxTextWidth } from '../heatmap/textWidth.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import { Drawing } from './flowDrawing.tsx';
 import { Amount, earlyText, Feet, Head, Layer, Piece, SANS } from './flowLabels.tsx';
 import { flowOf, type Node } from './flowLayout.ts';

@@ -1,9 +1,9 @@
 // The drawing of flow: ribbons, bars of contributions against the token, lines between heads, and lines from tokens.
 
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { useSession } from '../../store/context.ts';
 import { PALETTE } from '../../ui/palette.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import type { FlowDrawing } from './flow.tsx';
 import type { Line, Node } from './flowLayout.ts';
 import { attendedBy } from './flowTokens.ts';

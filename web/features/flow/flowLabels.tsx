@@ -1,13 +1,13 @@
 // The texts around the drawing of flow: title, next token, names of layers and of feed-forward parts, contributions,
 // tokens.
 
-import { signed } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { textWidth } from '../../drawing/textWidth.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { signed } from '../../model/numbers.ts';
+import { shown as shownToken } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { textWidth } from '../heatmap/textWidth.ts';
-import { shown as shownToken } from '../prompt/tokens.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import type { FlowDrawing } from './flow.tsx';
 import type { Node } from './flowLayout.ts';
 import { feetOf, isSlanted } from './flowTokens.ts';

@@ -1,9 +1,9 @@
 // The ribbon or line that the visitor has chosen in flow. It is stored in session.picked.
 
-import type { AttentionPart } from '../../store/protocol.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import type { AttentionPart } from '../../model/protocol/protocol.ts';
+import type { State } from '../../model/state.ts';
 import type { Session } from '../../store/session.ts';
-import type { State } from '../../store/state.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import type { Composition, Part } from './flowLayout.ts';
 
 /** Returns the attention of the decoder that is not shown: its own or its cross-attention. */

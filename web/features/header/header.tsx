@@ -1,16 +1,16 @@
 // The header: the name of the page, the menu of models, and buttons for the page as a whole.
 
 import { useState } from 'preact/hooks';
-import { TRAINED } from '../../store/runInput.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { TRAINED } from '../../model/runInput.ts';
+import { COUNT, numberedStep } from '../../model/storySteps.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { goToFirst } from '../../parts/goToFirst.ts';
+import { openStory } from '../../parts/goToStep.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
-import { goToFirst } from '../first/firstSteps.ts';
 import { Opening } from '../open/opening.tsx';
-import { openStory } from '../story/goTo.ts';
-import { COUNT, numberedStep } from '../story/steps.ts';
-import { isOpen } from '../train/settings.ts';
 import { Zhongwen } from './otherLanguage.tsx';
 
 const HelpText = later(() => import('./help.tsx'), 'HelpText');

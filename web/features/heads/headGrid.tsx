@@ -2,22 +2,21 @@
 
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import type { About } from '../../store/protocol.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import { gapIn } from '../../model/storySteps.ts';
+import { TRICK } from '../../model/trial.ts';
+import { isEmpty } from '../../model/viewRules.ts';
+import { type Layout, layoutOf } from '../../parts/headLayout.ts';
+import { later } from '../../parts/lazy.tsx';
+import { Thumbnail, walkHeads } from '../../parts/thumbnail.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
+import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { MIN_PICTURE, namesWithRoom, nameWidth } from '../../ui/layout.ts';
-import { later } from '../../ui/lazy.tsx';
 import { px } from '../../ui/px.ts';
 import type { PointedHead } from '../heatmap/lens.tsx';
-import { shownRole } from '../story/shownRoles.ts';
-import { gapIn } from '../story/steps.ts';
-import { TRICK } from '../story/trial.ts';
-import { isEmpty } from '../viewRules.ts';
-import { type Layout, layoutOf } from './headLayout.ts';
 import { SortMenu, useOrder } from './headOrder.tsx';
 import { ResidualStream } from './residualStream.tsx';
-import { roleName } from './roles.ts';
-import { Thumbnail, walkHeads } from './thumbnail.tsx';
 
 const CutLine = later(() => import('../story/cutLine.tsx'), 'CutLine');
 const HeadsLens = later(() => import('../heatmap/lens.tsx'), 'HeadsLens');

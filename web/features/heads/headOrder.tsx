@@ -1,13 +1,12 @@
 // The order of the heads in a row: by number, or by a value that the menu chooses.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import type { RoleName } from '../../model/roles.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { beginAblation, isAblatable } from '../../parts/ablation.tsx';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { isOpen } from '../train/settings.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
-import { beginAblation, isAblatable } from './ablation.tsx';
-
-import type { RoleName } from './roles.ts';
 
 /**
  * Returns the heads of each layer in the order in which they are shown; null for the order by number. While a model

@@ -1,8 +1,8 @@
 // Orders the heads of each layer by a value, the largest first.
 
-import type { Ablation, AttentionPart } from '../../store/protocol.ts';
-import type { Run } from '../heatmap/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
+import type { Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { Ablation, AttentionPart } from '../../model/protocol/protocol.ts';
 
 /**
  * Returns one minus the mean normalized entropy of the rows: 0 for uniform rows, 1 for rows with a single key.

@@ -1,13 +1,13 @@
 // The line under the picture, with the colour ramp and its marks on the left and the views on the right.
 
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { isOpen } from '../../model/training/settings.ts';
+import { showsWritten } from '../../model/viewRules.ts';
+import { later } from '../../parts/lazy.tsx';
+import { Ramp, rampItems } from '../../parts/ramp.tsx';
+import { useSession } from '../../store/context.ts';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { px } from '../../ui/px.ts';
-import { isOpen } from '../train/settings.ts';
-import { showsWritten } from '../viewRules.ts';
 import { type View, viewOf, viewsFor } from '../views.ts';
-import { Ramp, rampItems } from './ramp.tsx';
 
 const WrittenLine = later(() => import('../written/written.tsx'), 'WrittenLine');
 

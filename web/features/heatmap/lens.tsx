@@ -1,15 +1,15 @@
 // Enlarges content that is too small to read: cells of a dense picture, or heads of a model with a thousand heads.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { About } from '../../store/protocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { paintCells, paintWeights, sized } from '../../drawing/paintWeights.ts';
+import type { Cell, Picture, Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { weightsOf } from '../reading/derivation.ts';
-import { RAMP } from './colourRamp.ts';
-import { paintCells, paintWeights, sized } from './paintWeights.ts';
-import type { Cell, Picture, Run } from './types.ts';
 
 export { default as styles } from './lens.css';
 

@@ -1,16 +1,16 @@
 // Paints the weights of a picture on its canvas. The weights of one run fade into those of the next.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import type { Ramp } from '../../drawing/colourRamp.ts';
+import { paintCells, paintPooled, sized } from '../../drawing/paintWeights.ts';
+import type { Picture } from '../../drawing/types.ts';
+import { eachRun } from '../../model/hiddenCells.ts';
+import { effective, placeOfLayer } from '../../model/modelEdits.ts';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import { MIN_WHOLE_CELL } from '../../ui/layout.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
-import { eachRun } from '../mask/hiddenCells.ts';
-import { effective, placeOfLayer } from '../whatif/modelEdits.ts';
-import type { Ramp } from './colourRamp.ts';
-import { paintCells, paintPooled, sized } from './paintWeights.ts';
-import type { Picture } from './types.ts';
-import { useColours } from './useColours.ts';
 
 const FADE_MS = 200;
 /** Pictures of more tokens do not fade, because painting a frame would take too long. */

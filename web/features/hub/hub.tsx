@@ -2,12 +2,12 @@
 // recommended models, and a question before a large download.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { fitOf, neededBy } from '../../model/hubMemory.ts';
+import type { HubModel, StoredHubModel } from '../../model/protocol/hubProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { type Hub, Hub as HubStore, memoryOfMachine } from '../../store/hub.ts';
-import type { HubModel, StoredHubModel } from '../../store/hubProtocol.ts';
-import { useSession } from '../../ui/context.ts';
 import { texts as inEnglish } from './hub.en.ts';
 import { texts as inChinese } from './hub.zh.ts';
-import { fitOf, neededBy } from './memory.ts';
 import { matching, RECOMMENDED, type Recommended } from './recommended.ts';
 
 /** Problems that an access token may solve. */

@@ -1,6 +1,6 @@
 // Recommended models of the Hub: small, public, and of different kinds.
 
-import type { State } from '../../store/state.ts';
+import type { State } from '../../model/state.ts';
 /**
  * A recommended model. key: name of its text in the file of texts. bytes: size of its weights. view: state with which
  * it is first shown.

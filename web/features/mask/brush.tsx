@@ -2,17 +2,17 @@
 // brushLine.tsx.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { sized } from '../../drawing/paintWeights.ts';
+import type { Cell, Picture } from '../../drawing/types.ts';
+import { countOf, eachRun, isPainted } from '../../model/hiddenCells.ts';
+import { effective, placeIn, placeOfLayer } from '../../model/modelEdits.ts';
+import type { State } from '../../model/state.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import type { State } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { sized } from '../heatmap/paintWeights.ts';
-import type { Cell, Picture } from '../heatmap/types.ts';
-import { effective, placeIn, placeOfLayer } from '../whatif/modelEdits.ts';
 import { brush as inEnglish } from './brush.en.ts';
 import { brush as inChinese } from './brush.zh.ts';
-import { countOf, eachRun, isPainted } from './hiddenCells.ts';
 import { cellsUnder, line, paintAt } from './stroke.ts';
 
 /**

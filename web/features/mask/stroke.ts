@@ -1,8 +1,8 @@
 // Changes the cells that are masked by hand, see hiddenCells.ts, by a stroke of the brush.
 
-import type { Cell } from '../../store/state.ts';
-import { allIn, isInside } from '../whatif/modelEdits.ts';
-import { eachRun } from './hiddenCells.ts';
+import { eachRun } from '../../model/hiddenCells.ts';
+import { allIn, isInside } from '../../model/modelEdits.ts';
+import type { Cell } from '../../model/state.ts';
 
 /**
  * Writes masked cells as a text.

@@ -1,8 +1,8 @@
 // The panel of the button Open…, with inputs for files and pasted texts, and with a summary of the opened files.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useSession } from '../../store/context.ts';
 import type { Strings } from '../../texts/languages.ts';
-import { useSession } from '../../ui/context.ts';
 import hubStyles from '../hub/hub.css';
 import { HubChoice, HubQuestion, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/hub.tsx';
 import { openText, withPath } from './droppedFiles.ts';

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
 import { filesIn, openText, withPath } from './droppedFiles.ts';
 

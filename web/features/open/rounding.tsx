@@ -1,6 +1,6 @@
 // The sentence on how much the weights in few bits change the attention of an opened model.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { texts as inEnglish } from './openPanel.en.ts';
 import { texts as inChinese } from './openPanel.zh.ts';
 

@@ -2,15 +2,15 @@
 // keys of that query.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { PictureData } from '../../store/protocol.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { sized } from '../../drawing/paintWeights.ts';
+import type { Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { weightText } from '../../model/numbers.ts';
+import type { PictureData } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { sized } from '../heatmap/paintWeights.ts';
-import type { Cell, Run } from '../heatmap/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import type { patches } from './patches.en.ts';
 
 /** The rows and columns of patches. before: number of tokens before the first patch. */

@@ -2,8 +2,8 @@
 // continues the text.
 
 import { useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
-import { shown } from './tokens.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 
 /** A button counts as held down after this many milliseconds. */
 const HELD = 500;

@@ -1,7 +1,7 @@
 // The options of the input of an opened model, next to the prompt: second text, part, entry of a batch, image, mask.
 
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 
 const Chat = later(() => import('../chat/chat.tsx'), 'Chat');
 const Sound = later(() => import('../sound/sound.tsx'), 'Sound');

@@ -2,24 +2,24 @@
 // tokens. Field and tokens have the same font settings, so that they wrap at the same characters.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { messageSpans, roleAt } from '../../model/chatRoles.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { isOff, placeOfLayer } from '../../model/modelEdits.ts';
+import { excerptOf, type Piece, readsNumbers, restOf } from '../../model/tokens.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { messageSpans, roleAt } from '../chat/roles.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { isOff, placeOfLayer } from '../whatif/modelEdits.ts';
-import { WriteOn } from './continueText.tsx';
 import { Guess } from './guess.tsx';
 import { Row, Strip } from './tokenRow.tsx';
-import { excerptOf, type Piece, readsNumbers, restOf } from './tokens.ts';
 
 const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
   later(() => import('./inputOptions.tsx'), name),
 );
 
-import type { Cell } from '../../store/state.ts';
-import type { Run } from '../../store/types.ts';
+import type { Cell } from '../../model/state.ts';
+import type { Run } from '../../model/types.ts';
 export type Ramp = { css: (weight: number) => string };
 export type Ref = { current: any };
 

@@ -3,17 +3,17 @@
 
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import { plain } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { isCompared } from '../../model/modelEdits.ts';
+import { plain } from '../../model/numbers.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { shown } from '../prompt/tokens.ts';
-import { isCompared } from '../whatif/modelEdits.ts';
 import { similarity as en } from './similarity.en.ts';
 import { similarity as zh } from './similarity.zh.ts';
 
 export { default as styles } from './similarity.css';
 
-import type { Similarity as Compared, SimilarTokens } from '../../store/protocol.ts';
+import type { SimilarTokens } from '../../model/protocol/protocol.ts';
 export type Place = { side: 0 | 1; token: number };
 
 const TEXTS = { en, zh };

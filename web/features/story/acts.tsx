@@ -3,14 +3,14 @@
 
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
+import { STEPS } from '../../model/storySteps.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
 import { opened } from './observations.ts';
 import { type Filled, questionValues, resultText, type Values } from './observationTexts.ts';
 import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.ts';
 import { filled, Rich } from './richText.tsx';
 import { ShownHead } from './shownHead.tsx';
-import { STEPS } from './steps.ts';
 import { TEXTS } from './texts.ts';
 export type ActTexts = { ask?: string; choices?: string[]; task: string; seen: string; other?: string; act?: string };
 export type StepTexts = { acts: ActTexts[] };

@@ -2,25 +2,25 @@
 // key is drawn as an area. The visitor moves one side of it after making a prediction.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { readingOf } from '../../model/derivation.ts';
+import { plain, weightText } from '../../model/numbers.ts';
+import { STEPS } from '../../model/storySteps.ts';
+import { numberKey } from '../../model/trial.ts';
+import { Bars } from '../../parts/numberBars.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
-import { plain, weightText } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { readingOf } from '../reading/derivation.ts';
-import { Bars } from '../reading/numberBars.tsx';
 import { ShortScore, Strip } from '../reading/reading.tsx';
 import { strongestPair } from './observations.ts';
 import { PairArea } from './pairArea.tsx';
 import { saidIn } from './predictions.ts';
-import { STEPS } from './steps.ts';
 import { TEXTS } from './texts.ts';
-import { numberKey } from './trial.ts';
 
 export { default as styles } from './inside.css';
 
+import type { Cell, RunWithValues } from '../../drawing/types.ts';
 import type { Session } from '../../store/session.ts';
-import type { Cell, RunWithValues } from '../heatmap/types.ts';
 export type Pair = ReturnType<typeof strongestPair>;
 
 const STEP = STEPS.findIndex(({ inside }) => inside);

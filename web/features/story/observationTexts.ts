@@ -1,13 +1,13 @@
 // Describes the observations of a step of the story, as texts with values for their placeholders.
 
-import type { Cell } from '../../store/state.ts';
-import type { Run } from '../../store/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { fineShareText, plain, signed, weightText } from '../../model/numbers.ts';
+import type { Cell } from '../../model/state.ts';
+import { shown } from '../../model/tokens.ts';
+import { headName, TRICK } from '../../model/trial.ts';
+import type { Run } from '../../model/types.ts';
 import type { Strings } from '../../texts/languages.ts';
-import { fineShareText, plain, signed, weightText } from '../../texts/numbers.ts';
-import { shown } from '../prompt/tokens.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import { askedWord, FALL, SAME } from './observations.ts';
-import { headName, TRICK } from './trial.ts';
 /** values of the placeholders of a text, by name */
 export type Values = Record<string, string>;
 /** text with the values of its placeholders */

@@ -1,14 +1,14 @@
 // The visitor's observations in each step of the story. Only the answers of the model decide which tasks are done.
 
-import type { HeadValues } from '../../store/protocol.ts';
+import { effective } from '../../model/modelEdits.ts';
+import type { HeadValues } from '../../model/protocol/protocol.ts';
+import { type Cell, OPENING, type State } from '../../model/state.ts';
+import { type Log, STEPS } from '../../model/storySteps.ts';
+import { wordAt } from '../../model/tokens.ts';
+import { lineKey, readTrial, TRICK } from '../../model/trial.ts';
+import type { Run } from '../../model/types.ts';
 import { hasContributions, hasPredictions } from '../../store/runParts.ts';
-import { type Cell, OPENING, type State } from '../../store/state.ts';
-import type { Run } from '../../store/types.ts';
-import { wordAt } from '../prompt/tokens.ts';
-import { effective } from '../whatif/modelEdits.ts';
 import { observeQuiz } from './questions.ts';
-import { type Log, STEPS } from './steps.ts';
-import { lineKey, readTrial, TRICK } from './trial.ts';
 /** The answers of the model to the current state. */
 export type Answers = {
   run: Run;

@@ -1,8 +1,8 @@
 // Draws the product of one query component and one key component as a rectangle, whose sides are the two components. A
 // negative product is drawn as an outline.
 
-import { plain } from '../../texts/numbers.ts';
-import { useTexts } from '../../ui/context.ts';
+import { plain } from '../../model/numbers.ts';
+import { useTexts } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { TEXTS } from './texts.ts';
 

@@ -1,8 +1,8 @@
 // The visitor's predictions: which choice the visitor made in each act, whether the act is done, and which choice came
 // true.
 
+import { type Log, STEPS } from '../../model/storySteps.ts';
 import { QUESTIONS, type Quiz } from './questions.ts';
-import { type Log, STEPS } from './steps.ts';
 
 const isAnswered = (quiz: Quiz | undefined) => quiz?.answers.length === QUESTIONS.length;
 

@@ -1,7 +1,7 @@
 // The three questions before and after the story. The visitor answers by actions on the page. The page records all
 // attempts, including the wrong ones. The answers are stored only in this browser.
 
-import { OPENING, type State } from '../../store/state.ts';
+import { OPENING, type State } from '../../model/state.ts';
 
 import type { Answers } from './observations.ts';
 export type Question = 'most' | 'previous' | 'guess';

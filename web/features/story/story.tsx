@@ -3,18 +3,18 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { COUNT, DOTS, isBefore, neighbours, numberedStep, partOf, STEPS } from '../../model/storySteps.ts';
+import { goTo } from '../../parts/goToStep.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Acts, resultsOf, valuesOf } from './acts.tsx';
 import { Fetched, Tokens } from './figures.tsx';
-import { goTo } from './goTo.ts';
 import { actsDone, hasAnswered } from './predictions.ts';
 import { QUIZ, Quiz } from './quiz.tsx';
 import { Rich } from './richText.tsx';
 import { StepLink } from './stepLink.tsx';
 import { steps as inEnglish } from './steps.en.ts';
-import { COUNT, DOTS, isBefore, neighbours, numberedStep, partOf, STEPS } from './steps.ts';
 import { steps as inChinese } from './steps.zh.ts';
 import { TEXTS } from './texts.ts';
 import { useSpeech, useWatch } from './useStory.ts';

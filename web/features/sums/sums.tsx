@@ -1,15 +1,15 @@
 // Sums of rows or columns of the heatmap. A drag over their labels, or Shift and the arrow keys, selects the rows or
 // columns.
 
+import type { Picture } from '../../drawing/types.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { weightText } from '../../model/numbers.ts';
+import { Named } from '../../parts/cellTitle.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import type { Picture } from '../heatmap/types.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { Named } from '../reading/cellTitle.tsx';
 import { type Added, type Axis, extended, placesBetween, readSum, totalsOf, writeSum } from './added.ts';
 import { texts as inEnglish } from './sums.en.ts';
 import { texts as inChinese } from './sums.zh.ts';

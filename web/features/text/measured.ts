@@ -1,9 +1,9 @@
 // The numbers of a text that have been measured so far: the surprise of each token and the mean surprise along the
 // text, in this case and in the other case. Surprise is measured in bits: −log₂ of the probability.
 
+import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
+import type { Piece } from '../../model/tokens.ts';
 import type { Measured, Tokens } from '../../store/surprise.ts';
-import type { SurprisedToken } from '../../store/surpriseProtocol.ts';
-import type { Piece } from '../prompt/tokens.ts';
 
 export const bitsOf = (token: SurprisedToken | undefined) =>
   token ? Math.max(-Math.log2(token.probability), 0) : Number.NaN;

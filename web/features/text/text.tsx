@@ -2,13 +2,13 @@
 // model.
 
 import { useRef, useState } from 'preact/hooks';
+import type { ViewProps } from '../../drawing/types.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/surprise.ts';
-import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
 import { Picture } from '../heatmap/heatmap.tsx';
-import type { ViewProps } from '../heatmap/types.ts';
-import { WriteOn } from '../prompt/continueText.tsx';
-import { isOpen } from '../train/settings.ts';
 import { EditText } from './editText.tsx';
 import { EXAMPLE, offersExample } from './example.ts';
 import { MeanLine } from './meanLine.tsx';

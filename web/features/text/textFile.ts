@@ -1,11 +1,11 @@
 // Saves the surprise at each token of a text as a CSV file.
 
+import { field, fileName } from '../../drawing/export/csv.ts';
+import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
 import type { Session } from '../../store/session.ts';
 import type { Measured } from '../../store/surprise.ts';
-import type { SurprisedToken } from '../../store/surpriseProtocol.ts';
 import { download } from '../../ui/download.ts';
 import { shortest } from '../../ui/oklab.ts';
-import { field, fileName } from '../export/csv.ts';
 import { bitsOf } from './measured.ts';
 
 /** Returns the probability of a token and its bits, both empty if it is unknown. */

@@ -3,18 +3,18 @@
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { plain } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import { plain } from '../../model/numbers.ts';
+import { fieldsOf, MAX_SENTENCES, sentencesOf } from '../../model/sentences.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { AblationButton } from '../heads/ablation.tsx';
-import { shownPart } from '../whatif/modelEdits.ts';
-import { fieldsOf, MAX_SENTENCES, sentencesOf } from './sentences.ts';
 import { textImage as en } from './textImage.en.ts';
 import { textImage as zh } from './textImage.zh.ts';
 
 export { default as styles } from './textImage.css';
 
-import type { PictureData, Ranking } from '../../store/protocol.ts';
+import type { PictureData, Ranking } from '../../model/protocol/protocol.ts';
 export type KeyEvent = TargetedKeyboardEvent<HTMLInputElement>;
 
 const TEXTS = { en, zh };

@@ -1,8 +1,8 @@
 // A drawing of what a trace shows, next to the list of questions: the two sentences of a pair, and a grid in which the
 // answer goes from the word that differs to the last word.
 
-import { useSession } from '../../ui/context.ts';
-import type { Pair } from './tasks.ts';
+import type { Pair } from '../../model/trace/tasks.ts';
+import { useSession } from '../../store/context.ts';
 import { textsIn } from './traceState.ts';
 
 /** The number of layers of the drawing, and the layer from which the last word has the answer. */

@@ -3,15 +3,15 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
+import { sized } from '../../drawing/paintWeights.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { sized } from '../heatmap/paintWeights.ts';
 import { paintCells } from './paintTrace.ts';
-import { ROWS, type Trace } from './places.ts';
 import { type Box, type Layout, labelStep, layoutOf } from './traceLayout.ts';
 import { chosenIn, openInstrument, textsIn, togglePatch } from './traceState.ts';
 import type { GridKeys } from './useTraceKeys.ts';

@@ -1,9 +1,9 @@
 // Paints the cells of a trace on a canvas.
 
 import type { GridPart } from '../../../src/js/analysis/patching/patchGrid.ts';
+import { SIGNED } from '../../drawing/tokenPairs.ts';
+import type { Trace } from '../../model/trace/places.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { SIGNED } from '../compare/tokenPairs.ts';
-import type { Trace } from './places.ts';
 import { cellAt, figureOf, shownShare } from './shares.ts';
 import type { Layout } from './traceLayout.ts';
 

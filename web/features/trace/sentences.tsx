@@ -2,10 +2,10 @@
 
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { type Column, differsIn } from '../../model/trace/alignWords.ts';
+import type { Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { type Column, differsIn } from './alignWords.ts';
-import type { Trace } from './places.ts';
 import { MAX_COLUMNS } from './traceLayout.ts';
 import { textsIn, writeSentence } from './traceState.ts';
 export type Side = 'upper' | 'lower';

@@ -2,7 +2,7 @@
 // this file.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { countIn, type Trace } from './places.ts';
+import { countIn, type Trace } from '../../model/trace/places.ts';
 
 /** Absolute shares below this are shown as 0, so that noise makes no pattern. */
 export const NOISE = 0.015;

@@ -1,10 +1,10 @@
 // Draws a trace as SVG: both sentences, the grid, the single heads, and the colour scale.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
+import { fixed, SANS, SERIF, xml } from '../../drawing/export/svg.ts';
+import { differenceAt, SIGNED, signedPlace } from '../../drawing/tokenPairs.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
 import { PALETTE } from '../../ui/palette.ts';
-import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.ts';
-import { fixed, SANS, SERIF, xml } from '../export/svg.ts';
-import { ROWS, type Trace } from './places.ts';
 import { cellAt, figureOf, shownShare } from './shares.ts';
 import type { Shown } from './traceFiles.ts';
 import { layoutOf } from './traceLayout.ts';

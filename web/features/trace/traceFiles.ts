@@ -1,15 +1,15 @@
 // Writes the files of a trace: a table of its cells, a drawing, and a program that repeats the measurement.
 
-import type { About } from '../../store/protocol.ts';
-import type { Run, State } from '../../store/state.ts';
+import { field } from '../../drawing/export/csv.ts';
+import type { Measure } from '../../drawing/export/svg.ts';
+import { editsOf } from '../../model/forwardEdits.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import type { Run, State } from '../../model/state.ts';
+import { partnersOf } from '../../model/trace/alignWords.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
 import { shortest } from '../../ui/oklab.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { field } from '../export/csv.ts';
 import { inputOf, listed, literal, placeOfModel } from '../export/modelProgram.ts';
-import type { Measure } from '../export/svg.ts';
-import { editsOf } from '../whatif/forwardEdits.ts';
-import { partnersOf } from './alignWords.ts';
-import { ROWS, type Trace } from './places.ts';
 import { cellAt } from './shares.ts';
 import { drawTrace } from './traceFigure.ts';
 import type { Texts } from './traceState.ts';

@@ -2,7 +2,7 @@
 // high as all rows of its layer.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { ROWS } from './places.ts';
+import { ROWS } from '../../model/trace/places.ts';
 export type Box = { x: number; y: number; width: number; height: number };
 /**
  * The shape of a grid. places: tokens of the lower sentence by column, −1 for an empty column. rows: parts of each

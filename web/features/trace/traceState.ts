@@ -1,13 +1,13 @@
 // Changes that the trace makes to the page's state, and values that it reads from the state.
 
 import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { runOf, UNCHANGED } from '../../store/runInput.ts';
+import { usualCircuit } from '../../model/circuit/settings.ts';
+import { runOf, UNCHANGED } from '../../model/runInput.ts';
+import { keyOf, placesIn, type Trace } from '../../model/trace/places.ts';
+import { ALL, OWN } from '../../model/trace/settings.ts';
+import type { Pair } from '../../model/trace/tasks.ts';
 import type { Session } from '../../store/session.ts';
-import { usualCircuit } from '../circuit/settings.ts';
-import { keyOf, placesIn, type Trace } from './places.ts';
-import { ALL, OWN } from './settings.ts';
 import { cellAt, headsOf } from './shares.ts';
-import type { Pair } from './tasks.ts';
 import { texts as inEnglish } from './trace.en.ts';
 import { texts as inChinese } from './trace.zh.ts';
 

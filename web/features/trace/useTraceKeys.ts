@@ -3,8 +3,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { useSession } from '../../ui/context.ts';
-import { ROWS, type Trace } from './places.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import { nextPlace, shareText } from './shares.ts';
 import { rowsOf } from './traceLayout.ts';
 import { chosenIn, openInstrument, spokenPlace, togglePatch } from './traceState.ts';

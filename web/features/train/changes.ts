@@ -1,6 +1,6 @@
 // The changes of a model that is fine-tuned, in the order and the form in which they are shown.
 
-import type { HeadPlace } from '../../store/protocol.ts';
+import type { HeadPlace } from '../../model/protocol/protocol.ts';
 
 /** Minimum divergence of a cell of the grid that has a number. */
 const MIN_FIGURE = 0.095;

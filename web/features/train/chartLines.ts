@@ -1,6 +1,6 @@
 // The lines of the charts of training, computed from its curves, and the frames of its film.
 
-import { type Curves, type Mark, nearest } from './curves.ts';
+import { type Curves, type Mark, nearest } from '../../model/training/curves.ts';
 
 /** Returns an exponential moving average. */
 export function smoothed(marks: Mark[]): Mark[] {

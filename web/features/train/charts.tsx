@@ -3,11 +3,11 @@
 
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import type { Curves, Mark } from '../../model/training/curves.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
 import { namedLines, parted, smoothed, valueAt, watched } from './chartLines.ts';
-import type { Curves, Mark } from './curves.ts';
 import { useTrainTexts } from './texts.ts';
 /** returns the pixel of a step or value */
 export type Scale = (value: number) => number;

@@ -1,6 +1,6 @@
 // The texts of training, in English. texts/en.js has those of the header.
 
-import { fineShareText } from '../../texts/numbers.ts';
+import { fineShareText } from '../../model/numbers.ts';
 
 export const texts = {
   task: 'Task',

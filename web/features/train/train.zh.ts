@@ -1,6 +1,6 @@
 // The texts of training, in Chinese.
 
-import { fineShareText } from '../../texts/numbers.ts';
+import { fineShareText } from '../../model/numbers.ts';
 
 export const texts: typeof import('./train.en.ts').texts = {
   task: '任务',

@@ -1,11 +1,11 @@
 // The changes of a model that is fine-tuned: how probable the text has become, which heads attend differently, and
 // which tokens are predicted differently.
 
-import type { HeadChanges, HeadPlace } from '../../store/protocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import type { HeadChanges, HeadPlace } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
 import { byChange, figureOf, likelierFirst, perToken } from './changes.ts';
 import { Chart } from './charts.tsx';
 import { useTrainTexts } from './texts.ts';

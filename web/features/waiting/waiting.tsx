@@ -2,7 +2,7 @@
 // place of the picture.
 
 import { useEffect } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { texts as inEnglish } from './waiting.en.ts';
 import { texts as inChinese } from './waiting.zh.ts';
 

@@ -1,9 +1,5 @@
 // The controls of the what-if line. Each control changes one field of the state in the current scope.
 
-import { useSession } from '../../ui/context.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { Slider } from '../../ui/slider.tsx';
-import { matrixOf } from '../viewRules.ts';
 import {
   effective,
   hasMean,
@@ -16,7 +12,11 @@ import {
   toKnob,
   toTemperature,
   withPlace,
-} from './modelEdits.ts';
+} from '../../model/modelEdits.ts';
+import { matrixOf } from '../../model/viewRules.ts';
+import { useSession } from '../../store/context.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Slider } from '../../ui/slider.tsx';
 import { Scopes } from './scopes.tsx';
 
 const WINDOWS = ['0', '1', '3', '7'];

@@ -1,8 +1,8 @@
 // The maps of all heads in this worker: the map of the running scan, and the maps that this browser stores.
 
 import { tokenNames } from '../../../src/js/analysis/tokenNames.ts';
-import type { AtlasMap, AtlasSample, AtlasState } from '../../store/atlasProtocol.ts';
-import type { RequestOf } from '../../store/protocol.ts';
+import type { AtlasMap, AtlasSample, AtlasState } from '../../model/protocol/atlasProtocol.ts';
+import type { RequestOf } from '../../model/protocol/protocol.ts';
 import { headvisMap, headvisPage } from '../sources/headvisSource.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { TransformerSource } from '../sources/types.ts';

@@ -1,7 +1,7 @@
 // Stores scans in the IndexedDB of this browser. The record key of a scan is a hash of the model, corpus and settings.
 
 import type { HeadDetails } from '../../../src/js/analysis/scan/headScan.ts';
-import type { AtlasMap } from '../../store/atlasProtocol.ts';
+import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
 /** The page of a head in the form in which it is stored, with tokens as ids. */
 export type HeadRecord = Omit<HeadDetails, 'sequences'> & {
   samples: {

@@ -1,7 +1,7 @@
 // Measures the exact cost of switching one head off, by two runs for each passage: with the head and without it.
 
 import { predicts } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 import { rowOf } from '../run/predictions.ts';
 import { forward, type Values } from '../run/runModel.ts';
 import type { Hl, Numbers, TransformerSource } from '../sources/types.ts';

@@ -4,8 +4,8 @@ import { writeHeadvis } from '../../../src/js/analysis/headvis/headvis.ts';
 import type { RoleNames } from '../../../src/js/analysis/headvis/headvisRoles.ts';
 import type { HeadScan } from '../../../src/js/analysis/scan/headScan.ts';
 import { writeZip } from '../../../src/js/io/zip.ts';
-import type { ByRole } from '../../store/atlasProtocol.ts';
-import type { NamedRoles } from '../../store/protocol.ts';
+import type { ByRole } from '../../model/protocol/atlasProtocol.ts';
+import type { NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Scanned } from './atlas.ts';
 
 /**

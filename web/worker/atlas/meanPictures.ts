@@ -1,6 +1,6 @@
 // The mean picture of each head: the mean of its attention weights between the first tokens of passages.
 
-import { PICTURE } from '../../features/atlas/meanPicture.ts';
+import { PICTURE } from '../../model/meanPicture.ts';
 
 import type { TransformerSource } from '../sources/types.ts';
 

@@ -4,7 +4,7 @@ import type { Numbers } from '../../../src/js/analysis/arrays.ts';
 import type { HeadScan } from '../../../src/js/analysis/scan/headScan.ts';
 import { type ScannedModel, scanHeads } from '../../../src/js/analysis/scan/scanHeads.ts';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.ts';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import type { Scanned } from './atlas.ts';
 import type { HeadRecord } from './atlasDatabase.ts';

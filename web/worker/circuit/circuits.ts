@@ -1,6 +1,6 @@
 // Measures circuits. Keeps the last circuit, so that its edges can be cut and a stopped measurement can continue.
 
-import type { State } from '../../store/protocol.ts';
+import type { State } from '../../model/protocol/protocol.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { measureCuts } from './cutLines.ts';

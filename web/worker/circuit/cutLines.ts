@@ -2,7 +2,7 @@
 // the head where the last edge that was cut ends.
 
 import { indexOfLargest } from '../../../src/js/check/extremes.ts';
-import type { CircuitCuts } from '../../store/circuitProtocol.ts';
+import type { CircuitCuts } from '../../model/protocol/circuitProtocol.ts';
 import { probabilities } from '../run/predictions.ts';
 import type { Reply } from '../types.ts';
 import { CANCELLED, type Experiment, endsOf, runLines } from './experiment.ts';

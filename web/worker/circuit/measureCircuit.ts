@@ -3,10 +3,10 @@
 
 import { cutScores } from '../../../src/js/analysis/circuits/cutScores.ts';
 import { sharesOf } from '../../../src/js/analysis/circuits/edgeScores.ts';
-import { neededLines } from '../../features/circuit/neededLines.ts';
-import { MAX_LINES } from '../../features/circuit/settings.ts';
-import { inOrder } from '../../features/circuit/shownLines.ts';
-import type { CircuitValue, CircuitWork, CurvePoint, MeasuredLine } from '../../store/circuitProtocol.ts';
+import { neededLines } from '../../model/circuit/neededLines.ts';
+import { MAX_LINES } from '../../model/circuit/settings.ts';
+import { inOrder } from '../../model/circuit/shownLines.ts';
+import type { CircuitValue, CircuitWork, CurvePoint, MeasuredLine } from '../../model/protocol/circuitProtocol.ts';
 import type { Reply } from '../types.ts';
 import { CALLER, CANCELLED, type Experiment, endsOf, runLines } from './experiment.ts';
 

@@ -1,7 +1,7 @@
 // Computes the fields of a run that the screen shows.
 
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { Prediction } from '../../store/protocol.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
+import type { Prediction } from '../../model/protocol/protocol.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import { scoreHeads, weightsOf, weightsOfHead } from './headScores.ts';
 import { headValues } from './headValues.ts';

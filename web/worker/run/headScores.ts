@@ -2,7 +2,7 @@
 
 import { headRoles, headScores } from '../../../src/js/analysis/analysis.ts';
 
-import type { HeadScores, NamedRoles } from '../../store/protocol.ts';
+import type { HeadScores, NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Numbers } from '../sources/types.ts';
 
 /** Copies the weights of every head into one array (L,H,T,S). */

@@ -2,7 +2,7 @@
 
 import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.ts';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.ts';
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import { topLabel } from './predictions.ts';
 import type { Values } from './runModel.ts';

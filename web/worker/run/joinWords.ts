@@ -6,9 +6,9 @@
 // so the weights are added over the tokens of a key and averaged over the tokens of a query. Each row still sums to 1.
 // The numbers inside a head belong to tokens, so the converted run does not contain them.
 
-import { wordAt } from '../../features/prompt/tokens.ts';
-import type { Piece, ShownRun, State } from '../../store/protocol.ts';
-import { joinsWords } from '../../store/runInput.ts';
+import type { Piece, ShownRun, State } from '../../model/protocol/protocol.ts';
+import { joinsWords } from '../../model/runInput.ts';
+import { wordAt } from '../../model/tokens.ts';
 /** index of the first token, and of the token after the last */
 export type Word = [from: number, to: number];
 

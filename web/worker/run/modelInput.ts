@@ -3,8 +3,8 @@
 import type { ModelInput } from '../../../src/js/models/input.ts';
 import type { Encoding } from '../../../src/js/text/processors.ts';
 import { shorten } from '../../../src/js/text/shorten.ts';
-import { piecesOf } from '../../features/prompt/tokens.ts';
-import type { Piece, Run } from '../../store/protocol.ts';
+import type { Piece, Run } from '../../model/protocol/protocol.ts';
+import { piecesOf } from '../../model/tokens.ts';
 import { Problem } from '../sources/problem.ts';
 import type { Pixels, Transformer, TransformerSource } from '../sources/types.ts';
 export type Read = {

@@ -1,7 +1,7 @@
 // Computes the predictions of a run: probabilities, the likeliest labels, and the contributions of heads and MLPs.
 
 import { attribution, logitLens } from '../../../src/js/analysis/analysis.ts';
-import type { Contributions } from '../../store/protocol.ts';
+import type { Contributions } from '../../model/protocol/protocol.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import type { Values } from './runModel.ts';
 

@@ -4,9 +4,8 @@
 import { headRoles } from '../../../src/js/analysis/roles/headRoles.ts';
 import { boundsOf, showsRole } from '../../../src/js/analysis/roles/roleRules.ts';
 import { HeadSums, prepare } from '../../../src/js/analysis/scan/headSums.ts';
-import { LENGTH, saidTwice } from '../../features/heads/repeatedPassages.ts';
-
-import type { NamedRoles } from '../../store/protocol.ts';
+import type { NamedRoles } from '../../model/protocol/protocol.ts';
+import { LENGTH, saidTwice } from '../../model/repeatedPassages.ts';
 import type { Hl, Transformer, TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';
 

@@ -1,7 +1,7 @@
 // Compares the attention of a quantized model with the attention of the same model with float32 weights.
 
-import type { Rounding, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { Rounding, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import type { Hl, Transformer, TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';
 import { readRun } from './modelInput.ts';

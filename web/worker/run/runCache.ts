@@ -2,10 +2,10 @@
 // Runs that take long are computed block by block: see stepRun.ts.
 
 import type { Edit } from '../../../src/js/models/edits.ts';
-import { alignWords, partnersOf } from '../../features/trace/alignWords.ts';
-import { replacementOf } from '../../features/whatif/modelEdits.ts';
-import type { Run } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import { replacementOf } from '../../model/modelEdits.ts';
+import type { Run } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { alignWords, partnersOf } from '../../model/trace/alignWords.ts';
 import { Problem } from '../sources/problem.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import { type Read, readRun } from './modelInput.ts';

@@ -3,9 +3,9 @@
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
 import type { ValueName } from '../../../src/js/models/valueName.ts';
-import { tokenPlaces } from '../../features/trace/places.ts';
-import { editsOf, patchedHeads, type Stack, stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { AttentionPart, PooledHead, Run } from '../../store/protocol.ts';
+import { editsOf, patchedHeads, type Stack, stackAt } from '../../model/forwardEdits.ts';
+import type { AttentionPart, PooledHead, Run } from '../../model/protocol/protocol.ts';
+import { tokenPlaces } from '../../model/trace/places.ts';
 import type { Hl, Numbers, Source, TransformerSource } from '../sources/types.ts';
 /**
  * hidden: the hidden states after the last norm, (1,T,C). pooled: the vector of the whole input. pictures: small

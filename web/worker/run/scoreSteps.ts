@@ -4,7 +4,7 @@ import { parameterName } from '../../../src/js/models/parameters.ts';
 import { bucketOf } from '../../../src/js/models/positions/positions.ts';
 import { alibiSlopes } from '../../../src/js/ops/rotary.ts';
 
-import type { Step } from '../../store/protocol.ts';
+import type { Step } from '../../model/protocol/protocol.ts';
 import type { Transformer } from '../sources/types.ts';
 export type Options = Transformer['options'];
 export type HeadAndSizes = {

@@ -1,9 +1,9 @@
 // Sends the answer to `show` for a transformer: the run, the comparison, the pinned run and the roles of the heads.
 
-import { hasTrial } from '../../features/story/trial.ts';
-import { effective, isOff, layerPlace, otherCase, replacementOf, shownPart } from '../../features/whatif/modelEdits.ts';
-import type { PatchOptions, Run, ShownRun, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import { effective, isOff, layerPlace, otherCase, replacementOf, shownPart } from '../../model/modelEdits.ts';
+import type { PatchOptions, Run, ShownRun, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { hasTrial } from '../../model/trial.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { describe } from './describeRun.ts';

@@ -1,8 +1,8 @@
 // Computes the similarity of two sentences for a sentence encoder, and the shares of their tokens in it.
 
 import { tokenSimilarity } from '../../../src/js/analysis/similarity.ts';
-import type { About, Comparison, Run, Similarity, SimilarTokens } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { About, Comparison, Run, Similarity, SimilarTokens } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import { readRun } from './modelInput.ts';
 import type { ValuesOf } from './showTransformer.ts';

@@ -5,8 +5,8 @@
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { PooledHead } from '../../store/protocol.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
+import type { PooledHead } from '../../model/protocol/protocol.ts';
 import { POOLED, pooled } from '../sources/showWeights.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import { capturesFor, copied, type Values } from './runModel.ts';

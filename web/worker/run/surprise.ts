@@ -3,11 +3,11 @@
 // in which that token is masked.
 
 import type { ModelInput } from '../../../src/js/models/input.ts';
-import { writtenFrom } from '../../features/prompt/written.ts';
-import { otherCase } from '../../features/whatif/modelEdits.ts';
-import type { Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
-import type { OtherKind, SurprisedToken } from '../../store/surpriseProtocol.ts';
+import { otherCase } from '../../model/modelEdits.ts';
+import type { Run, State } from '../../model/protocol/protocol.ts';
+import type { OtherKind, SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { writtenFrom } from '../../model/written.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { readRun } from './modelInput.ts';

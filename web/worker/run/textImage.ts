@@ -1,9 +1,9 @@
 // Computes how well sentences match a picture in a model for texts and pictures, with the changes of a run.
 
 import { probabilitiesOf, similarities, unitRows } from '../../../src/js/models/textImage/vectors.ts';
-import { sentencesOf } from '../../features/textImage/sentences.ts';
-import type { Comparison, Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { Comparison, Run, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { sentencesOf } from '../../model/sentences.ts';
 import type { Hl, Numbers, Towers, TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { readRun } from './modelInput.ts';

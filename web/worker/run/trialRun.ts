@@ -4,8 +4,8 @@
 import { edgeGraph, runEdges } from '../../../src/js/analysis/circuits/runEdges.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ValueName } from '../../../src/js/models/valueName.ts';
-import { type Line, readTrial } from '../../features/story/trial.ts';
-import type { State } from '../../store/protocol.ts';
+import type { State } from '../../model/protocol/protocol.ts';
+import { type Line, readTrial } from '../../model/trial.ts';
 import type { Hl, Transformer, TransformerSource } from '../sources/types.ts';
 import { readRun } from './modelInput.ts';
 import { capturesFor, copied, type Values } from './runModel.ts';

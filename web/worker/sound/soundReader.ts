@@ -4,11 +4,11 @@
 import { logMel } from '../../../src/js/io/sound/logMel.ts';
 import type { PlainInput } from '../../../src/js/models/input.ts';
 import { stepOf } from '../../../src/js/models/results/transcribe.ts';
-import type { Run, ShownSound } from '../../store/protocol.ts';
+import type { Run, ShownSound } from '../../model/protocol/protocol.ts';
 import { encoded, pieceOf, type Read } from '../run/modelInput.ts';
 import { Problem } from '../sources/problem.ts';
 import { predictsTokens } from '../sources/sources.ts';
-import type { SoundReader, Transformer, TransformerSource } from '../sources/types.ts';
+import type { Transformer, TransformerSource } from '../sources/types.ts';
 import { runFrames } from './soundRun.ts';
 import { promptFor } from './speech.ts';
 import { RATE, risingTones } from './tones.ts';

@@ -4,8 +4,8 @@
 
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { PooledHead } from '../../store/protocol.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
+import type { PooledHead } from '../../model/protocol/protocol.ts';
 import { capturesFor, forward, type Values } from '../run/runModel.ts';
 import { optionsOf } from '../run/scoreSteps.ts';
 import { MAX_WEIGHTS, POOLED, pooled } from '../sources/showWeights.ts';

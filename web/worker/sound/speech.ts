@@ -5,7 +5,7 @@ import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
 import { languagesOf, promptOf, spell } from '../../../src/js/models/results/transcribe.ts';
 import type { Letters } from '../../../src/js/text/letters.ts';
-import type { ShownLetters } from '../../store/protocol.ts';
+import type { ShownLetters } from '../../model/protocol/protocol.ts';
 import type { Read } from '../run/modelInput.ts';
 import { labelNames, likeliest, probabilities } from '../run/predictions.ts';
 import type { Values } from '../run/runModel.ts';

@@ -1,6 +1,6 @@
 // Finds attention weights in files. Attention weights are recognised by their shape and by rows that sum to 1.
 
-import type { About, AttentionPart } from '../../store/protocol.ts';
+import type { About, AttentionPart } from '../../model/protocol/protocol.ts';
 import type { Stored } from './fileContents.ts';
 import { Problem } from './problem.ts';
 /** The weights of some layers, all of the same shape. */

@@ -4,7 +4,7 @@
 import { roundRows } from '../../../src/js/io/roundedRows.ts';
 import { readSafetensors, writeSafetensors } from '../../../src/js/io/safetensors.ts';
 
-import type { Hl } from '../../store/types.ts';
+import type { Hl } from '../../model/types.ts';
 
 /**
  * @param bytes a file written by transformer.save

@@ -1,6 +1,6 @@
 // Handmade heads for teaching that read the words of a text. Each head compares one property of two words.
 
-import { piecesOf } from '../../features/prompt/tokens.ts';
+import { piecesOf } from '../../model/tokens.ts';
 import { aboutHeads } from './attentionOnly.ts';
 import { TERMS } from './handmadeTerms.ts';
 import { project, splitHeads } from './headMath.ts';

@@ -1,9 +1,9 @@
 // Computes attention and projections of heads without a model, with the core.
 
-import { visible } from '../../features/mask/hiddenCells.ts';
-import { effective } from '../../features/whatif/modelEdits.ts';
+import { visible } from '../../model/hiddenCells.ts';
+import { effective } from '../../model/modelEdits.ts';
 
-import type { Run } from '../../store/protocol.ts';
+import type { Run } from '../../model/protocol/protocol.ts';
 import type { Hl, LayerHeads, Numbers } from './types.ts';
 /** (T,S), (T,S) and (T,D) */
 export type Attended = { weights: Float32Array; scores: Float32Array; mixture: Float32Array };

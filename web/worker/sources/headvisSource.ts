@@ -3,8 +3,8 @@
 
 import { type HeadvisDetails, type HeadvisScan, readHeadvis } from '../../../src/js/analysis/headvis/headvisReader.ts';
 import type { NamedHeads, RoleMeasures } from '../../../src/js/analysis/roles/headRoles.ts';
-import type { AtlasHead, AtlasMap } from '../../store/atlasProtocol.ts';
-import type { About, State, Summary, UserFile } from '../../store/protocol.ts';
+import type { AtlasHead, AtlasMap } from '../../model/protocol/atlasProtocol.ts';
+import type { About, State, Summary, UserFile } from '../../model/protocol/protocol.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import type { Reply } from '../types.ts';
 import { rolesByMetrics } from './headvisMetrics.ts';

@@ -9,8 +9,8 @@ import { type Folder, type HubOrigin, openFolder } from '../../../src/js/models/
 import type { Stored } from '../../../src/js/models/checkpoint/readWeights.ts';
 import { FAMILIES } from '../../../src/js/models/families/index.ts';
 import { hasTower, PAIRS } from '../../../src/js/models/families/pairs.ts';
-import type { HubModel, StoredHubModel } from '../../store/hubProtocol.ts';
-import type { RequestOf } from '../../store/protocol.ts';
+import type { HubModel, StoredHubModel } from '../../model/protocol/hubProtocol.ts';
+import type { RequestOf } from '../../model/protocol/protocol.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { describeOpened } from './checkpointFiles.ts';
 import { hubProblem } from './hubProblems.ts';

@@ -1,6 +1,6 @@
 // Converts errors of the Hub and of opening a model to problems, for which the page has texts in every language.
 
-import type { ProblemValue } from '../../store/protocol.ts';
+import type { ProblemValue } from '../../model/protocol/protocol.ts';
 import { reasonOf } from './fileContents.ts';
 import { Problem } from './problem.ts';
 

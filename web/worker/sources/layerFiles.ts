@@ -1,7 +1,7 @@
 // Opens files with queries, keys and values, or with the weights and the inputs of an attention layer.
 
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
-import type { LayerSummary } from '../../store/protocol.ts';
+import type { LayerSummary } from '../../model/protocol/protocol.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import { aboutHeads } from './attentionOnly.ts';
 import { tokensFor } from './attentionWeights.ts';

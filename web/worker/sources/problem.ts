@@ -1,7 +1,7 @@
 // The error for files that cannot be shown, and for requests that fail. From the code and the values of the error, the
 // page makes a text in the page's language.
 
-import type { ProblemValue } from '../../store/protocol.ts';
+import type { ProblemValue } from '../../model/protocol/protocol.ts';
 
 export class Problem extends Error {
   declare code: string;

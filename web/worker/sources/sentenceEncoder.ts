@@ -4,7 +4,7 @@
 import { readSafetensors } from '../../../src/js/io/safetensors.ts';
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
-import { piecesOf } from '../../features/prompt/tokens.ts';
+import { piecesOf } from '../../model/tokens.ts';
 import { aboutHeads } from './attentionOnly.ts';
 import { attend, project, splitHeads } from './headMath.ts';
 import type { HeadsSource, Hl, LayerHeads, Run } from './types.ts';

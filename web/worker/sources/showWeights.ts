@@ -1,7 +1,7 @@
 // Sends the answer to `show` for attention weights that were computed elsewhere. If there are too many weights to send
 // at once, it sends the weights of the chosen head, and then small pictures of all heads.
 
-import type { HeadPlace, ShownRun, State } from '../../store/protocol.ts';
+import type { HeadPlace, ShownRun, State } from '../../model/protocol/protocol.ts';
 import { scoreHeads } from '../run/headScores.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import type { Reply } from '../types.ts';

@@ -2,10 +2,11 @@
 
 import { headOf } from '../../../src/js/analysis/head.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
-import type { About } from '../../store/protocol.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import type { SourceTokenizer } from '../../model/types.ts';
 import { openDemoModel } from './demoModel.ts';
 import { Problem } from './problem.ts';
-import type { FetchFile, Hl, OnProgress, Source, SourceTokenizer, Transformer, TransformerSource } from './types.ts';
+import type { FetchFile, Hl, OnProgress, Source, Transformer, TransformerSource } from './types.ts';
 export type Opener = (hl: Promise<Hl>, fetchFile: FetchFile, onProgress: OnProgress) => Promise<Source>;
 
 /** Maximum packed weights that an attribution unpacks. Unpacked to floats, these weights take 80 MB. */

@@ -15,8 +15,8 @@ import type {
   Roles,
   Run,
   ShownSound,
-} from '../../store/protocol.ts';
-import type { Hl } from '../../store/types.ts';
+} from '../../model/protocol/protocol.ts';
+import type { Hl, SourceTokenizer } from '../../model/types.ts';
 import type { Read } from '../run/modelInput.ts';
 import type { Values } from '../run/runModel.ts';
 import type { Attentions } from './attentionWeights.ts';
@@ -92,19 +92,6 @@ export interface HeadsSource extends SourceBase {
   preprocessor?: Preprocessor;
   /** Sizes of the picture and of the patches that the heads read. */
   patch?: PatchOptions;
-}
-
-/** The tokenizer of a model, or an object that replaces a tokenizer. */
-export interface SourceTokenizer {
-  encode(text: string): {
-    ids: number[];
-    offsets: [number, number][];
-    tokens?: string[];
-    typeIds?: number[];
-  };
-  decode(ids: number[], options?: { skipSpecial?: boolean }): string;
-  idOf(token: string): number | undefined;
-  tokenOf(id: number): string | undefined;
 }
 
 export interface Numbers {

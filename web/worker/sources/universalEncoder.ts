@@ -13,7 +13,7 @@
 
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
 import type { MultiHeadAttention } from '../../../src/js/ops/multihead.ts';
-import type { Hl } from '../../store/types.ts';
+import type { Hl } from '../../model/types.ts';
 
 export type Stored = { data: ArrayLike<number | bigint>; shape: readonly number[] };
 export type BlockAttention = MultiHeadAttention;

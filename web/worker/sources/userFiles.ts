@@ -2,7 +2,7 @@
 // Throws a Problem with the reason if the files cannot be shown.
 
 import { layersIn } from '../../../src/js/ops/foreign.ts';
-import type { AttentionPart, Summary, UserFile } from '../../store/protocol.ts';
+import type { AttentionPart, Summary, UserFile } from '../../model/protocol/protocol.ts';
 import { filesInArchive, isArchive, isSavedModel } from './archives.ts';
 import { type Attentions, aboutWeights, checkSize, findAttentions } from './attentionWeights.ts';
 import { openCheckpoint } from './checkpointFiles.ts';

@@ -1,6 +1,6 @@
 // Shows a model in training on the page: runs it on the probe sequence, and sends the run and reports to the page.
 
-import type { HeadPlace, ReportDetails } from '../../store/protocol.ts';
+import type { HeadPlace, ReportDetails } from '../../model/protocol/protocol.ts';
 import type { Hl } from '../sources/types.ts';
 import type { Reporter } from './reporter.ts';
 import { showProbe } from './trainedRun.ts';

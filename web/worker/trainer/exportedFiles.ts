@@ -2,9 +2,9 @@
 
 import { writeSafetensors } from '../../../src/js/io/safetensors.ts';
 import { uniformSource } from '../../../src/js/ops/random.ts';
-import { batchOf } from '../../features/train/tasks.ts';
+import { batchOf } from '../../model/training/tasks.ts';
 
-import type { Labels } from '../../store/types.ts';
+import type { Labels } from '../../model/types.ts';
 import type { Trainer } from './trainer.ts';
 
 /** The number of training steps whose sequences an exported folder contains. */

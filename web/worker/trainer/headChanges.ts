@@ -1,12 +1,12 @@
 // Measures how much further training has changed a model: the loss before and now, the probability of each token of the
 // sentence that is shown, and the divergence of each head's attention weights on that sentence.
 
-import type { HeadChanges } from '../../store/protocol.ts';
+import type { HeadChanges } from '../../model/protocol/protocol.ts';
 import { weightsOf } from '../run/headScores.ts';
 import { readRun } from '../run/modelInput.ts';
 import { probabilities } from '../run/predictions.ts';
 import { forward } from '../run/runModel.ts';
-import type { Hl, Numbers, TransformerSource } from '../sources/types.ts';
+import type { Hl, Numbers } from '../sources/types.ts';
 import { probeRun, trainedSource } from './trainedRun.ts';
 import type { Model, Trainer } from './trainer.ts';
 export type Measured = { loss: number; likely: number[]; weights: Float32Array };

@@ -1,11 +1,10 @@
 // The task that trains the demo model further on the visitor's own text. Sequences are windows of the text's tokens.
 
 import { argumentError } from '../../../src/js/check/errors.ts';
-import { LESSONS } from '../../features/train/lessons.ts';
-import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '../../features/train/settings.ts';
-
-import type { BaseModel, Random, Sequence, TaskKind } from '../../store/types.ts';
-import type { Hl, SourceTokenizer, TransformerSource } from '../sources/types.ts';
+import { LESSONS } from '../../model/training/lessons.ts';
+import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '../../model/training/settings.ts';
+import type { BaseModel, Random, Sequence, SourceTokenizer, TaskKind } from '../../model/types.ts';
+import type { Hl, TransformerSource } from '../sources/types.ts';
 
 /** Tokens of a window, as in the demo model's own training. */
 const WINDOW = 128;

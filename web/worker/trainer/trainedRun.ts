@@ -1,10 +1,10 @@
 // Makes a source of a model in training, and shows the model's run on the probe sequence during training.
 
-import { partnerScore, signTokenizer, textOf } from '../../features/train/lessons.ts';
-import { TASK_ROLES } from '../../features/train/settings.ts';
-import type { Frame, HeadPlace, HeadScores } from '../../store/protocol.ts';
-import { TRAINED, UNCHANGED } from '../../store/runInput.ts';
-import type { Task } from '../../store/types.ts';
+import type { Frame, HeadPlace, HeadScores } from '../../model/protocol/protocol.ts';
+import { TRAINED, UNCHANGED } from '../../model/runInput.ts';
+import { partnerScore, signTokenizer, textOf } from '../../model/training/lessons.ts';
+import { TASK_ROLES } from '../../model/training/settings.ts';
+import type { Task } from '../../model/types.ts';
 import { describe } from '../run/describeRun.ts';
 import { weightsOf } from '../run/headScores.ts';
 import { readRun } from '../run/modelInput.ts';

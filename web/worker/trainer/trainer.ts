@@ -3,8 +3,8 @@
 import type { TensorLike } from '../../../src/js/check/tensorlike.ts';
 import type { Transformer } from '../../../src/js/models/transformer.ts';
 import { uniformSource } from '../../../src/js/ops/random.ts';
-import { batchOf, TASKS, validationBatchOf } from '../../features/train/tasks.ts';
-import type { Hl, Labels, Settings, TaskKind } from '../../store/types.ts';
+import { batchOf, TASKS, validationBatchOf } from '../../model/training/tasks.ts';
+import type { Hl, Labels, Settings, TaskKind } from '../../model/types.ts';
 import { type Snapshot, Snapshots, type Weights } from './snapshots.ts';
 export type Model = ReturnType<Hl['transformer']>;
 export type Optimizer = ReturnType<Hl['adam'] | Hl['sgd']>;

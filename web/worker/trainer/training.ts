@@ -4,10 +4,10 @@
 // source, about which the page can send other requests.
 
 import { readSafetensors } from '../../../src/js/io/formats.ts';
-import { taughtTask } from '../../features/train/lessons.ts';
-import { keyOf, OWN_TEXT, settingsOf, USUAL_SPEED } from '../../features/train/settings.ts';
-import type { RequestOf, State } from '../../store/protocol.ts';
-import type { Settings } from '../../store/types.ts';
+import type { RequestOf, State } from '../../model/protocol/protocol.ts';
+import { taughtTask } from '../../model/training/lessons.ts';
+import { keyOf, OWN_TEXT, settingsOf, USUAL_SPEED } from '../../model/training/settings.ts';
+import type { Settings } from '../../model/types.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Hl, Source, TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';

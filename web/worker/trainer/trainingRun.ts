@@ -1,7 +1,7 @@
 // Runs the training of one model, continuously or in single steps. Training can be paused to show an earlier step.
 
-import { keyOf } from '../../features/train/settings.ts';
-import type { HeadChanges } from '../../store/protocol.ts';
+import type { HeadChanges } from '../../model/protocol/protocol.ts';
+import { keyOf } from '../../model/training/settings.ts';
 import type { Display } from './display.ts';
 import type { comparisonWithBase } from './headChanges.ts';
 import type { Pace } from './pace.ts';

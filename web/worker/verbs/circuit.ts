@@ -1,8 +1,8 @@
 // Requests about a circuit, which consists of those edges between heads and MLPs of a model that carry the prediction.
 // Few visitors open a circuit, so the first request loads the code.
 
-import type { State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Handler, Reply, WorkerContext } from '../types.ts';
 

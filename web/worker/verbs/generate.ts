@@ -3,7 +3,7 @@
 
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput, PlainInput } from '../../../src/js/models/input.ts';
-import { runOf } from '../../store/runInput.ts';
+import { runOf } from '../../model/runInput.ts';
 import { readRun } from '../run/modelInput.ts';
 import { repeating } from '../run/repetition.ts';
 import { transformerOf } from '../sources/sources.ts';

@@ -7,7 +7,7 @@ import { formatShape, sameShape } from '../../check/shape.ts';
 import { readTensorLike, type TensorLike } from '../../check/tensorlike.ts';
 import type { ValueName } from '../../models/valueName.ts';
 import { type Model, type Numbers, parametersOf } from '../arrays.ts';
-import { capturedBy, type PatchEdit, type PatchedModel, type PatchedResult } from '../patching/pairs.ts';
+import { capturedBy, type PatchedModel } from '../patching/pairs.ts';
 import { type Progress, readSteps } from '../steps.ts';
 import { contributionsOf, type Edges, edgesOf, inputOf, type Node, partOf } from './edges.ts';
 

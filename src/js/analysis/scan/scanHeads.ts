@@ -10,7 +10,7 @@ import { type NamedModel, tokenNames } from '../tokenNames.ts';
 import { HeadSamples } from './headSamples.ts';
 import { type HeadScan, headScanOf } from './headScan.ts';
 import { HeadSums, type Prepared, prepare } from './headSums.ts';
-import { RowSelector, type Rows } from './keptRows.ts';
+import { RowSelector } from './keptRows.ts';
 import { type Batch, batchesOf, layerGroups } from './scanBatches.ts';
 import { readSequences } from './sequences.ts';
 

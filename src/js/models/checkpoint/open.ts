@@ -11,7 +11,7 @@ import { hasTower, PAIRS, type Tower } from '../families/pairs.ts';
 import type { TextImageModel } from '../textImage/textImageModel.ts';
 import type { Transformer } from '../transformer.ts';
 import { isArchive } from './chosenFile.ts';
-import { type Container, openContainer } from './containers.ts';
+import { openContainer } from './containers.ts';
 import { type Folder, type HubOrigin, type ModelFiles, type OpenPath, openFile, openFolder } from './files.ts';
 import { readAll } from './folder/smallFiles.ts';
 import { completeModel, newModel } from './newModel.ts';

@@ -4,7 +4,6 @@ import { type NumberRange, readBoolean, readNumber, readOptions, readSignal } fr
 import { argumentError } from '../../check/errors.ts';
 import type { Tensor } from '../../memory/tensor.ts';
 import { type Cache, checkCache } from '../cache.ts';
-import type { GenerationDefaults } from '../checkpoint/folder/generationConfig.ts';
 import type { Edit } from '../edits.ts';
 import type { Transformer } from '../transformer.ts';
 import type { ValueName } from '../valueName.ts';

@@ -28,7 +28,7 @@ export type TokenizerLike = {
 export class TextMethods {
   /** The settings of a sentence encoder, from its modules.json. @internal */
   declare sentence: SentenceSettings | undefined;
-  /** The preprocessor_config.json of a model of pictures or sound. @internal */
+  /** The preprocessor_config.json of a model of pictures or sound. */
   declare preprocessor: Record<string, any> | undefined;
   /** The chat templates in the model's files. @internal */
   declare chatTemplates: ChatTemplates | undefined;

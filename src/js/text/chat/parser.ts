@@ -1,6 +1,6 @@
 // Parses the statements of a chat template to a syntax tree.
 
-import { ExpressionParser, type Given, type Node, type Target } from './expressions.ts';
+import { ExpressionParser, type Node, type Target } from './expressions.ts';
 import { tokenize } from './lexer.ts';
 import { TemplateError } from './templateError.ts';
 

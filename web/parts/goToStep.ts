@@ -1,0 +1,19 @@
+// Opens the story at one of its steps.
+
+import { BEFORE, beginning } from '../model/storySteps.ts';
+import type { Session } from '../store/session.ts';
+import { recall } from '../store/storage.ts';
+
+/** Goes to a step. This is one change that can be undone. */
+export function goTo(session: Session, step: number) {
+  session.markStoryMoved();
+  session.setHover(null);
+  session.update(beginning(step));
+}
+
+/**
+ * Opens the story at the step where it was left, or the first time at its questions. The browser stores the answers to
+ * the questions under the name `story`.
+ */
+export const openStory = (session: Session, step: number) =>
+  goTo(session, step === 0 && recall('story') === undefined ? BEFORE : step);
