@@ -75,7 +75,7 @@ export function setUpstream(
   frame.setPointer(at.weights, weights.block);
 }
 
-/** Then all gradients are zeros, and the core must not run: it would loop over sizes that memory does not limit. */
+/** True without elements. The core must not run then: it would loop over sizes that memory does not limit. */
 export const isEmpty = ({ dOutput, dWeights }: Upstream) =>
   elementCount(dOutput.shape) === 0 && (dWeights === undefined || elementCount(dWeights.shape) === 0);
 
