@@ -94,7 +94,9 @@ export class Client {
     throw unreachable(this.place, `a redirect to ${reason}`, path);
   }
 
-  /** Requests JSON. Returns it with the headers and the final address of the response. Temporary failures are repeated. */
+  /**
+   * Requests JSON. Returns it with the headers and the final address of the response. Temporary failures are repeated.
+   */
   async json(
     url: string,
     { attempts = MAX_ATTEMPTS }: { attempts?: number } = {},

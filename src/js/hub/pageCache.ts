@@ -167,7 +167,9 @@ async function readText(folder: FileSystemDirectoryHandle, name: string) {
   }
 }
 
-/** Writes a file. If writing is interrupted, there is no file, or a file whose size differs from the size in its name. */
+/**
+ * Writes a file. If writing is interrupted, there is no file, or a file whose size differs from the size in its name.
+ */
 async function writeFile(folder: FileSystemDirectoryHandle, name: string, parts: Uint8Array[]) {
   const handle = (await folder.getFileHandle(name, { create: true })) as any;
   if (typeof handle.createWritable !== 'function') return writeInWorker(handle, parts);

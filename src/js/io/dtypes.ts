@@ -93,7 +93,9 @@ function reverseEach(bytes: Uint8Array, size: number) {
   }
 }
 
-/** Makes a tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read. */
+/**
+ * Makes a tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read.
+ */
 export const undecoded = (dtype: string, shape: number[], refuse: () => Error): StoredTensor => ({
   dtype,
   shape,

@@ -81,7 +81,9 @@ function readQ4Minimum(
   readNibbles(bytes, at + 4, codes, to, SAME);
 }
 
-/** Reads 32 codes of 5 bits and subtracts an offset. Bit i of the 32-bit word at byte `high` is the upper bit of code i. */
+/**
+ * Reads 32 codes of 5 bits and subtracts an offset. Bit i of the 32-bit word at byte `high` is the upper bit of code i.
+ */
 function readFives(bytes: Uint8Array, high: number, low: number, codes: Uint8Array, to: number, offset: number) {
   for (let i = 0; i < 16; i++) {
     codes[to + i] = ((bytes[low + i] & 15) | (bitOf(bytes, high, i) << 4)) - offset;

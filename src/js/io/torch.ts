@@ -31,7 +31,9 @@ import {
 /** value: dicts as Map, tensors as TorchTensor. begins: positions of storages. budget: see namedTensors. */
 export type TorchFile = { value: unknown; begins: Map<TorchStorage, number>; budget: number };
 export type Range = [begin: number, end: number];
-/** A generator that reads a file in steps. Each step yields the ranges that are needed next, and receives their bytes. */
+/**
+ * A generator that reads a file in steps. Each step yields the ranges that are needed next, and receives their bytes.
+ */
 export type Steps<T> = Generator<Range[], T, Uint8Array[]>;
 
 /** Maximum bytes of the pickle, and of the central directory of an archive. */

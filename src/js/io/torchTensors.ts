@@ -106,7 +106,9 @@ function rebuild([storage, offset, shape, strides]: unknown[]) {
   return new TorchTensor(storage, offset, shape, strides);
 }
 
-/** Makes a tensor of a type for which PyTorch has no storage class. Its storage is untyped, with elements of one byte. */
+/**
+ * Makes a tensor of a type for which PyTorch has no storage class. Its storage is untyped, with elements of one byte.
+ */
 function rebuildTyped([storage, offset, shape, strides, , , dtype]: unknown[]) {
   return new TorchTensor(storage, offset, shape, strides, (dtype instanceof Global && dtype.dtype) || '');
 }

@@ -35,7 +35,9 @@ export class Frame {
   #temporary: Staged[] = [];
   #made: Tensor[] = [];
   #inputs: Tensor[] = [];
-  /** In training, the saved copy of each input tensor. A saved block that is not a copy of an input is mapped to itself. */
+  /**
+   * In training, the saved copy of each input tensor. A saved block that is not a copy of an input is mapped to itself.
+   */
   #saved: Map<Tensor, Tensor> | null = null;
   #outputs: Readonly<Record<string, unknown>> = NO_OUTPUTS;
   #memory: Memory;

@@ -372,7 +372,9 @@ export function readOperand(caller: string, parameter: string, numbers: Numbers,
   };
 }
 
-/** Changes, in place, the gradient with respect to an edited value into the gradient with respect to the unedited value. */
+/**
+ * Changes, in place, the gradient with respect to an edited value into the gradient with respect to the unedited value.
+ */
 export type Reverse = (gradient: Float32Array) => void;
 
 export function applyEdit(

@@ -108,7 +108,9 @@ function sum(weights: ArrayLike<number>) {
   return total;
 }
 
-/** Picks one of the K most likely tokens, considering only the fewest of them whose probabilities sum to the share P. */
+/**
+ * Picks one of the K most likely tokens, considering only the fewest of them whose probabilities sum to the share P.
+ */
 function pickOfLikeliest(logits: Float32Array, weights: Float64Array, topK: number, topP: number, share: number) {
   const next = likeliestFirst(logits);
   const isLimited = topK < logits.length;

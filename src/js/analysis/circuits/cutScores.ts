@@ -8,7 +8,9 @@ import type { Off } from './runEdges.ts';
 
 export type Run = <R>(step: () => R) => Promise<R>;
 
-/** Returns the estimates of metric(whole run) − metric(run with this edge cut) for all edges, and their terms by token. */
+/**
+ * Returns the estimates of metric(whole run) − metric(run with this edge cut) for all edges, and their terms by token.
+ */
 export async function cutScores(
   caller: string,
   model: DifferentiableModel,

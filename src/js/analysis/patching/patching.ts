@@ -26,7 +26,9 @@ export type PatchResult = {
   clean: number;
   /** the metric of the corrupted run */
   corrupted: number;
-  /** the metrics of the corrupted runs with one patched value: (L,H) or (L,T); at keys and values (L,G); at 'embed' (T) */
+  /**
+   * the metrics of the corrupted runs with one patched value: (L,H) or (L,T); at keys and values (L,G); at 'embed' (T)
+   */
   values: Numbers;
   /** (value − corrupted) / (clean − corrupted): 0 if nothing is recovered, 1 if all of it is */
   recovered: Numbers;

@@ -4,7 +4,9 @@ import { type Resolved, scaleOf } from '../../models/options.ts';
 import { type Model, type Numbers, parametersOf } from '../arrays.ts';
 
 export type Run = { values: Readonly<Record<string, Numbers>>; gradients: Readonly<Record<string, Numbers>> };
-/** Offsets of one head in arrays: query (T,D), key (S,D), and the square (T,S) of scores and gradients of the weights. */
+/**
+ * Offsets of one head in arrays: query (T,D), key (S,D), and the square (T,S) of scores and gradients of the weights.
+ */
 export type Offsets = { query: number; key: number; square: number; group: number; head: number };
 
 /**

@@ -6,7 +6,9 @@ import { quoteNames } from '../../check/quote.ts';
 
 import type { Family } from '../families/common.ts';
 
-/** Numbers of blocks of a stack, the encoder or the decoder. configured: in config.json; opened: blocks that are opened. */
+/**
+ * Numbers of blocks of a stack, the encoder or the decoder. configured: in config.json; opened: blocks that are opened.
+ */
 export type Blocks = { configured: number; opened: number };
 /**
  * name: of the parameter; names: of tensors that store its values, maybe several copies; stored: the first, which are

@@ -65,7 +65,9 @@ function configOf({ config }: Container, { family, options }: Plan): Config {
   return configOfTower(config, family === pair.vision ? 'vision' : 'text', options.pooler === 'linear');
 }
 
-/** Reads preprocessor_config.json. Version 5 of the library transformers writes its fields into processor_config.json. */
+/**
+ * Reads preprocessor_config.json. Version 5 of the library transformers writes its fields into processor_config.json.
+ */
 async function readPreprocessor(
   folder: Folder,
   { config }: Container,

@@ -24,7 +24,9 @@ import type { Folder } from './files.ts';
 import { readStreams } from './readStreams.ts';
 import { type Layout, layoutOf, type Split } from './tensorLayout.ts';
 
-/** A tensor in one of the files. form: set if its rows are in blocks; `dtype` is then the type of the decoded values. */
+/**
+ * A tensor in one of the files. form: set if its rows are in blocks; `dtype` is then the type of the decoded values.
+ */
 export type Stored = TensorRange & { file: string; form?: BlockForm };
 /** A parameter and the tensors that store it, which are several if it is stacked. */
 export type Found = { name: string; shape: readonly number[]; source: TensorSource; stored: Stored[]; split: Split };

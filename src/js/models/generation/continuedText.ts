@@ -69,7 +69,9 @@ class Output {
   }
 }
 
-/** Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits. */
+/**
+ * Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits.
+ */
 export const limitOf = ({ max }: Request, room: number) => Math.min(max, room + 1);
 
 /** Returns the reason why a text of maximum length has ended. */

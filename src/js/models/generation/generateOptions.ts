@@ -8,7 +8,9 @@ import type { Edit } from '../edits.ts';
 import type { Transformer } from '../transformer.ts';
 import type { ValueName } from '../valueName.ts';
 
-/** Defaults come from the model's generation_config.json, in `model.generation`. Without it they are as described here. */
+/**
+ * Defaults come from the model's generation_config.json, in `model.generation`. Without it they are as described here.
+ */
 export type GenerateOptions = {
   /** largest number of generated tokens; default: until an end token, or until the context or the cache is full */
   max?: number;

@@ -121,7 +121,9 @@ export class Tape {
     return this.#gradients.get(x);
   }
 
-  /** Computes the gradients of all recorded tensors from the gradients of outputs, and adds the gradients of parameters. */
+  /**
+   * Computes the gradients of all recorded tensors from the gradients of outputs, and adds the gradients of parameters.
+   */
   backward(outputs: [Tensor, Tensor][]) {
     for (const [tensor, gradient] of outputs) this.accumulate(tensor, gradient);
     this.#paused = true;

@@ -56,7 +56,9 @@ export function readRotary(
   });
 }
 
-/** Returns undefined if localTheta makes no difference, because files that older versions have saved always contain it. */
+/**
+ * Returns undefined if localTheta makes no difference, because files that older versions have saved always contain it.
+ */
 function readLocalTheta(caller: string, { localTheta, scaling, long }: RotaryOptions, theta: number) {
   const local = readNumber(caller, 'localTheta', localTheta ?? theta, { least: 1 });
   const isSame = local === theta && !scaling && !long;

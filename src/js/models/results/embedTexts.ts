@@ -17,7 +17,9 @@ export type EmbedOptions = {
   /** text that is put before each text; default: the prompt in config_sentence_transformers.json, else none */
   prompt?: string;
 };
-/** The settings of a sentence encoder in its files. unsupported: description of a module that embed() does not support. */
+/**
+ * The settings of a sentence encoder in its files. unsupported: description of a module that embed() does not support.
+ */
 export type SentenceSettings = {
   pooling?: Pooling;
   normalize: boolean;

@@ -172,7 +172,9 @@ const WITH_SEPARATOR = ['jina-v1-en', 'jina-v2-code', 'roberta-bpe'];
 /** Special tokens of Phi-3 that do not include the spaces after them. */
 const NOT_STRIPPED = ['<unk>', '<s>', '<|endoftext|>'];
 
-/** Returns the tokens that are cut out of a text, which are marked in the file or have a metadata entry of their own. */
+/**
+ * Returns the tokens that are cut out of a text, which are marked in the file or have a metadata entry of their own.
+ */
 function addedTokens(file: GgufMetadata, isBert: boolean): AddedToken[] {
   const mask = file.special('mask');
   const isPhi3 = file.isNamed('phi-3') || file.isNamed('phi3');
@@ -221,7 +223,9 @@ function specialTokens(file: GgufMetadata, defaults: Defaults, isBert: boolean):
   return readProcessor(step({ type: 'TemplateProcessing', single, pair: [...single, ...second], special_tokens }));
 }
 
-/** Returns the reason why a tokenizer is of a kind that is not supported, or undefined if it is supported or missing. */
+/**
+ * Returns the reason why a tokenizer is of a kind that is not supported, or undefined if it is supported or missing.
+ */
 export function whyUnknown(metadata: object) {
   const fields = new Fields(metadata, '');
   const model = fields.get(MODEL);

@@ -8,7 +8,9 @@ import type { Config } from '../../families/common.ts';
 import { ARCHITECTURES, FREQUENCIES } from './ggufNames.ts';
 import type { Located } from './ggufTensors.ts';
 
-/** Divisors of the frequencies of rotary positions. all: for all sequences; short, long: for short and long sequences. */
+/**
+ * Divisors of the frequencies of rotary positions. all: for all sequences; short, long: for short and long sequences.
+ */
 export type Frequencies = { all?: number[]; short?: number[]; long?: number[] };
 
 const CALLER = 'openModel';

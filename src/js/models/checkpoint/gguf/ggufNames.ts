@@ -178,7 +178,9 @@ export function parseName(name: string): ParsedName {
 
 export const fillName = (base: string, { suffix, number }: ParsedName) => base.replace('.L.', `.${number}.`) + suffix;
 
-/** Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another. */
+/**
+ * Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another.
+ */
 export const projectionOf = (base: string) => ['q', 'k', 'v', 'qkv'].map((end) => `${ATTENTION}_${end}`).indexOf(base);
 
 /** Returns GGUF's name of a tensor, or the name itself if GGUF has none. name: of Hugging Face. */
