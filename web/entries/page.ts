@@ -6,9 +6,10 @@ import { firstAddress, STORED } from '../model/firstVisit.ts';
 import type { State } from '../model/state.ts';
 import { writeLink } from '../store/address.ts';
 import { isStep, kindOf } from '../store/browserHistory.ts';
+import type { SessionOptions } from '../store/sessionOptions.ts';
 import { recall, remember } from '../store/storage.ts';
 import { type Language, languageFor, loadLanguage } from '../texts/languages.ts';
-import { mount, type SessionOptions } from './mount.tsx';
+import { mount } from './mount.tsx';
 import { models } from './page.startWorker.ts';
 import { first, start } from './preload.ts';
 

@@ -5,10 +5,7 @@ import { normsOutputs, type Resolved } from './options.ts';
 import { rarePart } from './rareParts.ts';
 
 export type Start = 'normal' | 'xavier' | 'ones' | 'zeros';
-/**
- * random: true if the layer has a stream of random numbers of its own, for its initial values. plain: the width of a
- * norm without weights.
- */
+/** random: has a stream of random numbers for its initial values. plain: width of a norm without weights. */
 export type LayerShape = {
   name: string;
   random: boolean;
@@ -29,7 +26,7 @@ function norm(name: string, width: number, { norm: kind, normScale, bias }: Reso
   return [{ name, random: false, parameters, ...(!normScale && { plain: width }) }];
 }
 
-/** @param memory width of the input of keys and values */
+/** memory: width of the input of keys and values */
 function attention(name: string, options: Resolved, memory: number = options.dModel) {
   const { dModel: C, numHeads, kvHeads, headDim, bias } = options;
   const [queries, keys] = [numHeads * headDim, kvHeads * headDim];
@@ -171,10 +168,7 @@ export function* layerShapes(options: Resolved): Generator<LayerShape> {
     for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
 }
 
-/**
- * Returns the name of a block's parameter. If all blocks share their parameters, it is the name for the first block.
- * @param name without the prefix of an encoder
- */
+/** The name of the first block's parameter if all blocks share them. name: without the prefix of an encoder. */
 export const parameterName = ({ sharedBlocks }: { sharedBlocks?: boolean }, name: string) =>
   sharedBlocks ? name.replace(/^blocks\.\d+\./, 'blocks.0.') : name;
 
@@ -191,7 +185,6 @@ export function* parameterShapes(options: Resolved): Generator<[name: string, sh
     for (const [part, shape] of parameters) yield [`${name}.${part}`, shape];
 }
 
-/** Writes the initial values. */
 export function startParameters(options: Resolved, dataOf: (name: string) => Float32Array) {
   let stream = 0;
   for (const layer of layerShapes(options)) {

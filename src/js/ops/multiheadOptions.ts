@@ -32,8 +32,8 @@ export type MultiHeadOptions = {
   /** seed of the initial weights and of dropout; default 0 */
   seed?: number;
   /**
-   * type of the weights in products; default 'float32'. With 'int8', products use weights rounded to nine bits in
-   * groups of 128 inputs; the parameters themselves do not change
+   * type of the weights in products; default 'float32'. 'int8': rounded to nine bits in groups of 128 inputs; the
+   * parameters do not change
    */
   weights?: 'float32' | 'int8';
 };

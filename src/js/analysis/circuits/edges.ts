@@ -1,15 +1,13 @@
 // The graph of a transformer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): sources add to
-// the residual stream, targets read from it, and there is an edge from each source to each target that is computed
-// after it.
+// the residual stream, targets read from it, and each source has an edge to every later target.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { parameterName } from '../../models/parameters.ts';
 import { type Model, type Numbers, type Parameter, parametersOf, requireModel, scaleRows } from '../arrays.ts';
 
 /**
- * A node of the graph, which adds to the residual stream or reads from it. query, key and value are the inputs of one
- * head (a key head for key and value). logits is the input of the last norm, after all blocks, and its layer is the
- * number of blocks.
+ * A source or a target. query, key and value are inputs of one head (of a key head for key and value). logits is the
+ * input of the last norm; its layer is the number of blocks.
  */
 export type Node = {
   kind: 'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits';
@@ -21,17 +19,13 @@ export type Edges = {
   sources: Node[];
   /** for each block its queries, keys, values and its feed-forward; logits last */
   targets: Node[];
-  /** returns the number n of sources with an edge to a target, which are the first n sources */
+  /** returns the number n of sources with an edge to a target, which are the first n */
   before: (target: number) => number;
-  /** returns the index of the key head of a head */
   groupOf: (head: number) => number;
-  /** names of the values from which the contributions of the sources are computed */
   capture: string[];
-  /** the names of the inputs of the targets */
   inputs: string[];
 };
 
-/** Returns the graph of a model. */
 export function edgesOf(caller: string, model: Model): Edges {
   requireModel(caller, model);
   const { options } = model;
@@ -88,8 +82,8 @@ export function partOf({ data, shape }: Numbers, { head }: Node) {
 }
 
 /**
- * Returns a function that computes the contribution (T,C) of a source to the residual stream from the values of one
- * sequence. A head contributes its output times its columns of the output projection, without the bias.
+ * Returns a function from the values of one sequence to the contribution (T,C) of a source to the residual stream. That
+ * of a head has no bias.
  */
 export function contributionsOf(
   caller: string,
@@ -98,7 +92,6 @@ export function contributionsOf(
   const { parameters } = model;
   const { vector } = parametersOf(caller, model);
   const { residualScale = 1 } = model.options;
-  /** The output projections (C,H·D). */
   const projections: Map<number, Parameter> = new Map();
   const projectionOf = (layer: number) => {
     const name = parameterName(model.options, `blocks.${layer}.attention.wo`);
@@ -115,20 +108,14 @@ export function contributionsOf(
   };
 }
 
-/**
- * Returns an output projection that is not stored in float32, converted to float32. The projection has as many rows as
- * the residual stream has channels.
- */
+/** Returns an output projection in float32. It has as many rows as the residual stream has channels. */
 function readMatrix(caller: string, model: Model, name: string): Parameter {
   const data = model.valuesOf?.(name, caller);
   if (!data) return parametersOf(caller, model).matrix(name);
   return { data, shape: [model.options.dModel, data.length / model.options.dModel] };
 }
 
-/**
- * Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C).
- * @param width D
- */
+/** Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C). width: D. */
 function project(
   x: Float32Array,
   width: number,

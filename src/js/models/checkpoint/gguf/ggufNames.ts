@@ -1,14 +1,11 @@
-// The names of tensors in GGUF files, and those of Hugging Face for the same tensors, by architecture.
+// The names of tensors in GGUF files and in those of Hugging Face, by architecture.
 
 export type Architecture = {
   /** model_type in Hugging Face's config.json */
   type: string;
   /** names of Hugging Face by names of GGUF, both without .weight and .bias; L is the number of a block */
   names: Record<string, string>;
-  /**
-   * Hugging Face's name of the fused projection, or the names of its three projections; undefined if they are in
-   * `names`
-   */
+  /** Hugging Face's fused projection, or its three; undefined if they are in `names` */
   qkv?: string | readonly [q: string, k: string, v: string];
   /** true: rows of q and k are in the order in which neighbouring elements are rotated together */
   neighbours?: boolean;
@@ -57,7 +54,7 @@ const BLOOM = {
   'blk.L.ffn_down': 'transformer.h.L.mlp.dense_4h_to_h',
 };
 
-/** @param last index of the feed-forward in a block */
+/** last: index of the feed-forward in a block */
 const t5Stack = (at: 'enc' | 'dec', stack: 'encoder' | 'decoder', last: number): Record<string, string> => ({
   [`${at}.output_norm`]: `${stack}.final_layer_norm`,
   [`${at}.blk.L.attn_norm`]: `${stack}.block.L.layer.0.layer_norm`,
@@ -170,7 +167,6 @@ export type ParsedName = {
   base: string;
   /** .weight, .bias, or nothing */
   suffix: string;
-  /** of the block, '' without one */
   number: string;
 };
 
@@ -182,13 +178,12 @@ export function parseName(name: string): ParsedName {
 
 export const fillName = (base: string, { suffix, number }: ParsedName) => base.replace('.L.', `.${number}.`) + suffix;
 
-/** Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another. */
+/**
+ * Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another.
+ */
 export const projectionOf = (base: string) => ['q', 'k', 'v', 'qkv'].map((end) => `${ATTENTION}_${end}`).indexOf(base);
 
-/**
- * Returns GGUF's name of a tensor, or the name itself if GGUF has none.
- * @param name of Hugging Face
- */
+/** Returns GGUF's name of a tensor, or the name itself if GGUF has none. name: of Hugging Face. */
 export function ggufName({ names, qkv }: Architecture, name: string) {
   const [, stem, suffix = ''] = /^(.*?)(\.weight|\.bias)?$/s.exec(name) as RegExpExecArray;
   const number = /\.(\d+)\./.exec(stem)?.[1] ?? '';
