@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
-import { type ESTree, minifySync } from 'rolldown/utils';
-import { hideSource } from './hideSource.ts';
+import type { ESTree } from 'rolldown/utils';
+import { minify } from './plugins.ts';
 
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?! type\b)(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
@@ -36,20 +36,6 @@ const GROUPS = Object.entries({
   layers: importedBy('models/parts.ts'),
   threads: importedBy('load/threads.ts', 'load/browserThread.ts'),
 }).map(([name, files], i) => ({ name, test: (id: string) => files.has(id), priority: 5 - i }));
-
-/** Addresses of files, which the minifier writes as templates. Many bundlers find a file only if it is in quotes. */
-const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;
-const MINIFY = { module: true, compress: { target: 'es2022' }, mangle: true, sourcemap: true };
-
-/** Minifies a chunk. This is a plugin, because rolldown's own option minifies after all plugins. */
-const minify: Plugin = {
-  name: 'minify',
-  renderChunk(code, { fileName }) {
-    const { code: short, map, errors } = minifySync(fileName, code, MINIFY);
-    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
-    return { code: hideSource(short.replace(ADDRESS, '$1"$2"')), map };
-  },
-};
 
 /** A call of the function that makes a namespace. Its argument has a function for each export: { name: () => value }. */
 type Namespace = { start: number; end: number; fields: [string, string][] };
