@@ -81,6 +81,7 @@ test_named() {
     *' page '*) setup_tests ;;
     *' one-'*) flavour=(--flavour "$(one_flavour)") ;;
   esac
+  case $files in *tests/package/*) setup_bundlers ;; esac
   # shellcheck disable=SC2086
   run_make $targets CLANG="$(sanitizing_clang)"
   say "$files"

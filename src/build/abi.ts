@@ -6,33 +6,45 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** A node of Clang's syntax tree, with the fields that are read here. */
+type Declaration = {
+  kind: string;
+  name: string;
+  storageClass?: string;
+  value?: string;
+  type: { qualType: string };
+  inner?: Declaration[];
+};
+/** Numbers by name: offsets of the fields of a struct in words, or values of an enum. */
+type Numbers = Record<string, number>;
+
 const [folder, ...decided] = process.argv.slice(2);
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const said = readFileSync(0, 'utf8');
 const begin = said.indexOf('\n{') + 1;
-const { inner: declarations } = JSON.parse(said.slice(begin));
+const { inner: declarations }: { inner: Declaration[] } = JSON.parse(said.slice(begin));
 
-const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 /** Returns the name of a parameter in JavaScript, where `in` is a reserved word. */
-const label = (name) => (name === 'in' ? 'in_' : camel(name));
+const label = (name: string) => (name === 'in' ? 'in_' : camel(name));
 /** Returns the name of a struct or an enum in JavaScript, for example ATTENTION for hl_attention_args. */
-const title = (name) => name.replace(/^hl_|_args(?=_|$)/g, '').toUpperCase();
-const only = (kind) =>
+const title = (name: string) => name.replace(/^hl_|_args(?=_|$)/g, '').toUpperCase();
+const only = (kind: string) =>
   declarations.filter((node) => node.kind === kind && node.name?.startsWith('hl_') && node.storageClass !== 'static');
-const fail = (what) => {
+const fail = (what: string): never => {
   throw new Error(`headlight.h: ${what}`);
 };
 
 /** The input of the fingerprint: types and values as in C. */
-const signature = [];
+const signature: string[] = [];
 
 /**
  * Returns the offsets of the fields of each struct in words, { ATTENTION: { output: 0, … }, … }, and the sizes of the
  * structs.
  */
-function readStructs(layouts) {
-  const structs = {};
-  const sizes = {};
+function readStructs(layouts: string) {
+  const structs: Record<string, Numbers> = {};
+  const sizes: Numbers = {};
   for (const [, name, fields, size] of layouts.matchAll(/0 \| struct (hl_\w+)\n([^]*?)\[sizeof=(\d+)/g)) {
     // An indentation of two spaces selects the struct's own fields, not those of nested structs.
     const own = [...fields.matchAll(/^ *(\d+) \| {3}(\S.*?)(\w+)$/gm)];
@@ -41,10 +53,10 @@ function readStructs(layouts) {
         if (!/\*|^(u?int32_t|float)\b|^(struct )?hl_/.test(type))
           fail(`${name}.${field} is not a 4-byte field: ${type}`);
         signature.push(name, byte, type.replace('struct ', ''), field);
-        return [camel(field), byte / 4];
+        return [camel(field), Number(byte) / 4];
       }),
     );
-    sizes[title(name)] = size / 4;
+    sizes[title(name)] = Number(size) / 4;
   }
   return { structs, sizes };
 }
@@ -52,18 +64,18 @@ function readStructs(layouts) {
 /** Returns the values of each enum: { STATUS: { OK: 0, … }, … }. */
 function readEnums() {
   return Object.fromEntries(
-    only('EnumDecl').map(({ name, inner }) => {
+    only('EnumDecl').map(({ name, inner = [] }) => {
       const prefix = inner.every((constant) => constant.name.startsWith(`HL_${title(name)}_`))
         ? `HL_${title(name)}_`
         : 'HL_';
-      const values = inner.map((constant) => [constant.name.slice(prefix.length), Number(constant.inner[0].value)]);
+      const values = inner.map((constant) => [constant.name.slice(prefix.length), Number(constant.inner?.[0].value)]);
       return [title(name), Object.fromEntries(values)];
     }),
   );
 }
 
 /** Returns the kind of a C type in JavaScript: Pointer, number or void. */
-function kindOf(type, where) {
+function kindOf(type: string, where: string) {
   if (type.endsWith('*')) return 'Pointer';
   if (/^(u?int32_t|float|double|hl_status)$/.test(type)) return 'number';
   return type === 'void' ? 'void' : fail(`${where}: a ${type} cannot be passed`);
@@ -91,7 +103,9 @@ function readFunctions() {
 const { structs, sizes } = readStructs(said.slice(0, begin));
 const enums = readEnums();
 const functions = readFunctions();
-const build = Object.fromEntries(decided.map((pair) => pair.split('=')).map(([name, value]) => [name, Number(value)]));
+const build: Numbers = Object.fromEntries(
+  decided.map((pair) => pair.split('=')).map(([name, value]) => [name, Number(value)]),
+);
 const contract = { ...structs, ...enums, WORDS: sizes };
 const constants = { ...contract, BUILD: build };
 const hash = createHash('sha256')
@@ -99,9 +113,9 @@ const hash = createHash('sha256')
   .digest();
 /** Never 0, because a core that was built without a fingerprint returns 0. */
 const fingerprint = hash.readUInt32BE() || 1;
-const [major, minor, patch] = version.split('.').map((part) => Number.parseInt(part, 10));
+const [major, minor, patch] = version.split('.').map((part: string) => Number.parseInt(part, 10));
 
-const write = (name, text) => writeFileSync(join(folder, name), text);
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 mkdirSync(folder, { recursive: true });
 write(
   'abi.js',
@@ -113,7 +127,7 @@ write(
     `export const VERSION = ${JSON.stringify(version)};\n`,
   ].join('\n'),
 );
-const readonly = (value) => `Readonly<${JSON.stringify(value)}>`;
+const readonly = (value: object) => `Readonly<${JSON.stringify(value)}>`;
 write(
   'abi.d.ts',
   [

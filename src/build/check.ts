@@ -1,7 +1,7 @@
-// Static checks: formatting, lint, types, the length of lines, words of comments, subjects of commits. As a program it
-// runs the checks that its arguments name, all of them by default, and exits with 1 if one of them has a finding.
+// Static checks: formatting, lint, types, the length of lines, subjects of commits. As a program it runs the checks that its
+// arguments name, all of them by default, and exits with 1 if one of them has a finding.
 
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -9,7 +9,6 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { wrongSubject } from './commits.ts';
-import { findWords } from './words.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WIDTH = 120;
@@ -17,14 +16,13 @@ const WIDTH = 120;
 const TARGET =
   '--target=wasm32 -msimd128 -mrelaxed-simd -mbulk-memory -matomics -DHL_OWN_MEMORY -std=c17 -Isrc/core'.split(' ');
 const TEXT = new Set(['.js', '.jsx', '.ts', '.tsx', '.c', '.h', '.css', '.html', '.json', '.yml', '.sh', '']);
-const WORDED = /\.(jsx?|tsx?|c|h|css|py|sh)$/;
 /** Generated or installed files and folders, which are not checked. */
 const FOREIGN = new Set(['node_modules', 'dist', 'golden', 'package-lock.json', 'results.json', '.git', 'LICENSE']);
 /** Texts of the page: one per line for translators, without a limit of length. */
 const TEXTS = /^web\/.*\b(en|zh)\.ts$/;
 
 /** Returns the paths, relative to the root, of files that people write. */
-export function findFiles(folder = '') {
+export function findFiles(folder = ''): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true })
     .filter(({ name }) => !FOREIGN.has(name))
     .flatMap((entry) => {
@@ -34,21 +32,22 @@ export function findFiles(folder = '') {
 }
 
 /** Returns the numbers of the lines that are too long, counted from 1. */
-export function longLines(text) {
+export function longLines(text: string) {
   return text.split('\n').flatMap((line, i) => ([...line].length > WIDTH ? [i + 1] : []));
 }
 
 /** Runs a program in the root. Returns the program's output if it fails, otherwise ''. */
-async function run(command, args) {
+async function run(command: string, args: string[]) {
   try {
     await promisify(execFile)(command, args, { cwd: ROOT, maxBuffer: 2 ** 26 });
     return '';
   } catch (error) {
-    return `${error.stdout ?? ''}${error.stderr ?? ''}` || error.message;
+    const { stdout = '', stderr = '', message } = error as Partial<ExecFileException>;
+    return `${stdout}${stderr}` || String(message);
   }
 }
 
-const bin = (name, ...args) => run(join(ROOT, 'node_modules/.bin', name), args);
+const bin = (name: string, ...args: string[]) => run(join(ROOT, 'node_modules/.bin', name), args);
 const inC = () => findFiles().filter((path) => /\.[ch]$/.test(path));
 
 function checkLines() {
@@ -56,17 +55,6 @@ function checkLines() {
     .filter((path) => TEXT.has(extname(path)) && !TEXTS.test(path))
     .flatMap((path) => longLines(readFileSync(join(ROOT, path), 'utf8')).map((line) => `${path}:${line}`))
     .map((place) => `${place}: more than ${WIDTH} columns`)
-    .join('\n');
-}
-
-function checkWords() {
-  return findFiles()
-    .filter((path) => WORDED.test(path))
-    .flatMap((path) =>
-      findWords(readFileSync(join(ROOT, path), 'utf8'), { hashes: /\.(py|sh)$/.test(path) }).map(
-        ({ line, reason }) => `${path}:${line}: ${reason}`,
-      ),
-    )
     .join('\n');
 }
 
@@ -91,7 +79,7 @@ async function checkCommits() {
   }
 }
 
-/** Checks the types of the module and the page with the make rules that write their declarations. */
+/** Checks the types of the module, the page and the build programs with the make rules that write their declarations. */
 const checkTypes = () =>
   run('make', ['-f', 'src/build/Makefile', '--no-print-directory', 'types', `NODE=${process.env.NODE ?? 'node'}`]);
 
@@ -117,28 +105,28 @@ async function checkChanged(name: string, files: string[], common: string[], che
   return findings.filter(Boolean).join('\n');
 }
 
-const tidy = (path) => run('clang-tidy-19', ['--quiet', path, '--', ...TARGET]);
+const tidy = (path: string) => run('clang-tidy-19', ['--quiet', path, '--', ...TARGET]);
 const tidied = () => inC().filter((path) => path.startsWith('src/core/') && path.endsWith('.c'));
 const headers = () => inC().filter((path) => path.endsWith('.h'));
 
-const fileOfPassed = (name) => join(ROOT, 'dist/check', `${name}.json`);
-const readPassed = (name) =>
+const fileOfPassed = (name: string) => join(ROOT, 'dist/check', `${name}.json`);
+const readPassed = (name: string): string[] =>
   existsSync(fileOfPassed(name)) ? JSON.parse(readFileSync(fileOfPassed(name), 'utf8')) : [];
 
-function writePassed(name, keys) {
+function writePassed(name: string, keys: string[]) {
   mkdirSync(dirname(fileOfPassed(name)), { recursive: true });
   writeFileSync(fileOfPassed(name), JSON.stringify(keys));
 }
 
-function digestOf(paths) {
+function digestOf(paths: string[]) {
   const hash = createHash('sha256');
   for (const path of paths) hash.update(`${path}\0`).update(readFileSync(join(ROOT, path)));
   return hash.digest('hex');
 }
 
 /** Maps asynchronously, one item per core at a time. */
-async function inTurn(list, map) {
-  const results = new Array(list.length);
+async function inTurn<Item, Result>(list: Item[], map: (item: Item) => Promise<Result>) {
+  const results: Result[] = new Array(list.length);
   let next = 0;
   const work = async () => {
     while (next < list.length) {
@@ -150,9 +138,9 @@ async function inTurn(list, map) {
   return results;
 }
 
-const CHECKS = {
+/** Each returns its findings, or an empty text. */
+const CHECKS: Record<string, () => string | Promise<string>> = {
   lines: checkLines,
-  words: checkWords,
   commits: checkCommits,
   biome: () => bin('biome', 'check', '--assist-enabled=false', '--error-on-warnings', '.'),
   'clang-format': () =>
@@ -163,7 +151,7 @@ const CHECKS = {
   'clang-tidy': () => checkChanged('clang-tidy', tidied(), ['.clang-tidy', ...headers()], tidy),
 };
 
-async function main(names) {
+async function main(names: string[]) {
   for (const name of names) {
     const start = performance.now();
     const found = await CHECKS[name]();

@@ -3,7 +3,7 @@
 // of it was run. Arguments: the folder with V8's counts, and the export of llvm-cov.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { SourceMap, type SourceMapPayload } from 'node:module';
+import { SourceMap, type SourceMapPayload, type SourceMapping } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transform } from 'esbuild';
@@ -14,16 +14,22 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const GOALS = { 'src/js': 90, web: 80 };
 const CORE_GOAL = 97;
 
-/** Yields the mappings of a script: [offset in the script, source, source line, source column], counted from 0. */
-export function* placesOf(text: string, payload: SourceMapPayload) {
+/** What V8 counted in a function, in characters of its script. */
+type CountedFunction = { ranges: { startOffset: number; endOffset: number; count: number }[] };
+/** Offset in a script, source, source line and source column, counted from 0. */
+type Place = [offset: number, source: string, line: number, column: number];
+type Row = { path: string; all: number; run: number; missing: string };
+
+/** Yields the mappings of a script. */
+export function* placesOf(text: string, payload: SourceMapPayload): Generator<Place> {
   // Node reads a last segment that maps nothing as if it mapped something, unless a separator follows.
   const map = new SourceMap({ ...payload, mappings: `${payload.mappings};` });
   let start = 0;
   for (const [row, line] of text.split('\n').entries()) {
     for (let column = 0; column <= line.length; column++) {
-      const entry = map.findEntry(row, column);
+      const entry = map.findEntry(row, column) as Partial<SourceMapping>;
       if (entry.generatedLine === row && entry.generatedColumn === column && entry.originalSource)
-        yield [start + column, entry.originalSource, entry.originalLine, entry.originalColumn];
+        yield [start + column, entry.originalSource, Number(entry.originalLine), Number(entry.originalColumn)];
     }
     start += line.length + 1;
   }
@@ -33,7 +39,7 @@ export function* placesOf(text: string, payload: SourceMapPayload) {
  * Returns an array with a 1 for each character of a script that was run. If ranges are nested, the innermost one
  * counts.
  */
-export function paint(length, functions) {
+export function paint(length: number, functions: CountedFunction[]) {
   const ran = new Uint8Array(length);
   const inOrder = functions
     .map(({ ranges }) => ranges)
@@ -44,22 +50,22 @@ export function paint(length, functions) {
 }
 
 /** Returns the offset of each line. */
-function lineStarts(text) {
+function lineStarts(text: string) {
   const starts = [0];
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
   return starts;
 }
 
-/** Returns every script that V8 counted, with a 1 for each character that any process has run: { path: Uint8Array }. */
-function readCounts(folder) {
-  const scripts = new Map();
+/** Returns every script that V8 counted, by its path, with a 1 for each character that any process has run. */
+function readCounts(folder: string) {
+  const scripts: Map<string, Uint8Array> = new Map();
   const prefix = pathToFileURL(ROOT).href;
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.json'))) {
     const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
     for (const { url, functions } of result) {
       if (!url.startsWith(prefix)) continue;
       const path = relative(ROOT, fileURLToPath(url));
-      if (!/^(dist|src|web)\/.*\.[jt]s$/.test(path) || !existsSync(join(ROOT, path))) continue;
+      if (!/^(dist|src|web)\/.*\.(js|tsx?)$/.test(path) || !existsSync(join(ROOT, path))) continue;
       const ran = paint(readFileSync(join(ROOT, path), 'utf8').length, functions);
       const before = scripts.get(path);
       if (before) before.forEach((_, i) => (before[i] |= ran[i]));
@@ -69,13 +75,10 @@ function readCounts(folder) {
   return scripts;
 }
 
-/** Returns the lines that were run, counted from 0, for each source: { path: Set }. */
-function linesRun(scripts) {
-  const lines = new Map();
-  const mark = (path, line) => {
-    if (!lines.has(path)) lines.set(path, new Set());
-    lines.get(path).add(line);
-  };
+/** Returns the lines that were run, counted from 0, by the path of the source. */
+function linesRun(scripts: Map<string, Uint8Array>) {
+  const lines: Map<string, Set<number>> = new Map();
+  const mark = (path: string, line: number) => lines.set(path, (lines.get(path) ?? new Set()).add(line));
   for (const [path, ran] of scripts) {
     const text = readFileSync(join(ROOT, path), 'utf8');
     const mapped = join(ROOT, `${path}.map`);
@@ -95,9 +98,13 @@ function linesRun(scripts) {
 const LINKS = /(?<![^])(?:\s|\/\/.*|\/\*[^]*?\*\/|import\b[^;]*;)*|^export (?:\*|\{[^}]*\})(?: from .*)?;$/gm;
 
 /** Returns the numbers of the lines of a file that contain code, counted from 0. */
-export async function linesOf(path) {
+export async function linesOf(path: string) {
   const source = readFileSync(join(ROOT, path), 'utf8').replace(LINKS, (text) => text.replace(/[^\n]/g, ' '));
-  const { code, map } = await transform(source, { sourcemap: 'external' });
+  const { code, map } = await transform(source, {
+    loader: path.endsWith('x') ? 'tsx' : 'ts',
+    jsx: 'automatic',
+    sourcemap: 'external',
+  });
   const lines = Array.from(placesOf(code, JSON.parse(map)), ([, , line]) => line);
   return [...new Set(lines)].sort((a, b) => a - b);
 }
@@ -106,8 +113,8 @@ export async function linesOf(path) {
  * Returns ranges of line numbers as text: 2, 3, 4, 8, counted from 0, give "3–5, 9". Lines without code do not separate
  * ranges.
  */
-function ranges(missing, all) {
-  const parts = [];
+function ranges(missing: number[], all: number[]) {
+  const parts: [number, number][] = [];
   for (const line of missing) {
     const last = parts.at(-1);
     if (last && all.indexOf(line) === all.indexOf(last[1]) + 1) last[1] = line;
@@ -116,17 +123,17 @@ function ranges(missing, all) {
   return parts.map(([from, to]) => (from === to ? `${from + 1}` : `${from + 1}–${to + 1}`)).join(', ');
 }
 
-async function rowOf(path, run) {
+async function rowOf(path: string, run?: Set<number>): Promise<Row> {
   const all = await linesOf(path);
   const missing = all.filter((line) => !run?.has(line));
   return { path, all: all.length, run: all.length - missing.length, missing: ranges(missing, all) };
 }
 
-const share = ({ run, all }) => (all ? (100 * run) / all : 100);
-const sum = (rows) =>
+const share = ({ run, all }: Pick<Row, 'run' | 'all'>) => (all ? (100 * run) / all : 100);
+const sum = (rows: Row[]) =>
   rows.reduce(({ run, all }, row) => ({ run: run + row.run, all: all + row.all }), { run: 0, all: 0 });
 
-function print(title, rows) {
+function print(title: string, rows: Row[]) {
   console.log(`\n${title}: ${share(sum(rows)).toFixed(1)}% of ${sum(rows).all} lines`);
   for (const row of rows) {
     const missing = row.missing && (row.run ? `not run: ${row.missing}` : 'never loaded');
@@ -134,16 +141,18 @@ function print(title, rows) {
   }
 }
 
-function report(title, rows, goal) {
+function report(title: string, rows: Row[], goal: number) {
   print(title, rows);
   if (share(sum(rows)) >= goal) return;
   console.log(`${title}: less than ${goal}%`);
   process.exitCode = 1;
 }
 
+type ClangFile = { filename: string; summary: { lines: { count: number; covered: number } } };
+
 /** Reads Clang's counts for the core. */
-function coreRows(file) {
-  const { data } = JSON.parse(readFileSync(file, 'utf8'));
+function coreRows(file: string): Row[] {
+  const { data }: { data: { files: ClangFile[] }[] } = JSON.parse(readFileSync(file, 'utf8'));
   return data[0].files
     .filter(({ filename }) => filename.includes('src/core/'))
     .map(({ filename, summary: { lines } }) => ({
@@ -154,14 +163,14 @@ function coreRows(file) {
     }));
 }
 
-async function main([counts, core]) {
+async function main(counts: string, core?: string) {
   const run = linesRun(readCounts(counts));
   for (const [folder, goal] of Object.entries(GOALS)) {
-    const files = findFiles(folder).filter((path) => /\.[jt]s$/.test(path) && !path.endsWith('.d.ts'));
+    const files = findFiles(folder).filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts'));
     const rows = await Promise.all(files.map((path) => rowOf(path, run.get(path))));
     report(folder, rows, goal);
   }
   if (core) report('src/core, by the native tests and random calls', coreRows(core), CORE_GOAL);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv[2], process.argv[3]);

@@ -3,7 +3,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Family } from '../js/models/families/common.ts';
 import { FAMILIES } from '../js/models/families/index.ts';
+import type { TransformerOptions } from '../js/models/options.ts';
 
 const PAGE = new URL('../../web/docs/families.md', import.meta.url);
 const TABLE = /^\| family +\|[^]*?(?=\n\n)/m;
@@ -105,7 +107,7 @@ const PLACES = {
 };
 
 /** Lists the special features of a family's attention. */
-function attentionOf(options: any) {
+function attentionOf(options: TransformerOptions) {
   const list = [options.causal === false && !options.encoder ? 'both directions' : 'causal'];
   if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');
   if ([options.window].flat().some((width) => width)) list.push('windows');
@@ -117,14 +119,15 @@ function attentionOf(options: any) {
   return list.join(', ');
 }
 
-const feedForwardOf = ({ activation = 'gelu-tanh', gated }: any) => `${gated ? 'gated ' : ''}${activation}`;
-const normOf = ({ norm = 'layer', normPlace = 'before' }: any) =>
-  `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[normPlace as keyof typeof PLACES]}`;
+const feedForwardOf = ({ activation = 'gelu-tanh', gated }: TransformerOptions) =>
+  `${gated ? 'gated ' : ''}${activation}`;
+const normOf = ({ norm = 'layer', normPlace = 'before' }: TransformerOptions) =>
+  `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[normPlace]}`;
 
 /** Returns the families in order, each with its values of model_type. */
-function typesByFamily(): Map<any, string[]> {
-  const families = new Map();
-  for (const [type, family] of FAMILIES) families.set(family, [...(families.get(family) ?? []), type]);
+function typesByFamily() {
+  const families: Map<Family, string[]> = new Map();
+  for (const [type, family] of FAMILIES) families.set(family, [...(families.get(family) ?? []), String(type)]);
   return families;
 }
 

@@ -3,7 +3,8 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { load } from '../../dist/headlight.node.js';
+import { load } from 'headlight-attention';
+import type { PartMessage } from '../../web/model/protocol/protocol.ts';
 import { initialState } from '../../web/model/state.ts';
 import { foldAnswer } from '../../web/store/firstAnswer.ts';
 import { createAnswerer } from '../../web/worker/requests.ts';
@@ -12,14 +13,14 @@ import { createAnswerer } from '../../web/worker/requests.ts';
 const SHOWN = ['source', 'run', 'comparison', 'roles'];
 
 const file = process.argv[2];
-const parts = [];
+const parts: PartMessage[] = [];
 const answer = createAnswerer({
   // The plain flavour gives the same bits on every Node and processor.
   load: () => load({ simd: 'simd128' }),
   fetchBeside: (name) => readFile(join(dirname(file), name)),
-  post({ error, ...part }) {
-    if (error !== undefined) throw new Error(error);
-    if (SHOWN.includes(part.part)) parts.push(part);
+  post(message) {
+    if ('error' in message && message.error !== undefined) throw new Error(message.error);
+    if (message.part !== undefined && SHOWN.includes(message.part)) parts.push(message);
   },
 });
 await answer({ id: 0, verb: 'show', state: initialState });

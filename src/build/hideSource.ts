@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
+import type { ESTree } from 'rolldown/utils';
 
 /** Node prints the line that threw an uncaught error, unless the line contains this text. */
 const MARK = '/*node-do-not-add-exception-line*/';
@@ -11,9 +12,9 @@ const MARK = '/*node-do-not-add-exception-line*/';
 const MOST = 300;
 
 /** Returns the nodes of a type. */
-function* nodesOf(node: any, type: string): Generator<any> {
+function* nodesOf(node: unknown, type: string): Generator<ESTree.Node> {
   if (typeof node !== 'object' || node === null) return;
-  if (node.type === type) yield node;
+  if ('type' in node && node.type === type) yield node as ESTree.Node;
   for (const value of Array.isArray(node) ? node : Object.values(node)) yield* nodesOf(value, type);
 }
 

@@ -5,17 +5,18 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { defineConfig, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
-import { minifySync } from 'rolldown/utils';
-import { hideSource } from './hideSource.ts';
+import type { ESTree } from 'rolldown/utils';
+import { minify } from './plugins.ts';
 
 const SOURCES = resolve('src/js');
 const IMPORT = /^(?:import|export)\b(?! type\b)(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'/gm;
 
 /** Returns some files and all that they import, directly or through others; not the files that they load later. */
-function importedBy(...paths) {
-  const found = new Set();
-  const follow = (path) => {
+function importedBy(...paths: string[]) {
+  const found: Set<string> = new Set();
+  const follow = (path: string) => {
     if (found.has(path) || !path.endsWith('.ts')) return;
     found.add(path);
     for (const [, name] of readFileSync(path, 'utf8').matchAll(IMPORT)) follow(join(dirname(path), name));
@@ -34,21 +35,24 @@ const GROUPS = Object.entries({
   core: importedBy('load/load.ts', 'load/fetch.ts'),
   layers: importedBy('models/parts.ts'),
   threads: importedBy('load/threads.ts', 'load/browserThread.ts'),
-}).map(([name, files], i) => ({ name, test: (id) => files.has(id), priority: 5 - i }));
+}).map(([name, files], i) => ({ name, test: (id: string) => files.has(id), priority: 5 - i }));
 
-/** Addresses of files, which the minifier writes as templates. Many bundlers find a file only if it is in quotes. */
-const ADDRESS = /(\bimport\(|\bnew URL\()`([^`$\\"]*)`/g;
-const MINIFY = { module: true, compress: { target: 'es2022' }, mangle: true, sourcemap: true };
+/** A call of the function that makes a namespace. Its argument has a function for each export: { name: () => value }. */
+type Namespace = { start: number; end: number; fields: [string, string][] };
 
-/** Minifies a chunk. This is a plugin, because rolldown's own option minifies after all plugins. */
-const minify = {
-  name: 'minify',
-  renderChunk(code, { fileName }) {
-    const { code: short, map, errors } = minifySync(fileName, code, MINIFY);
-    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
-    return { code: hideSource(short.replace(ADDRESS, '$1"$2"')), map };
-  },
-};
+/** Reads a call of `helper`. Returns null if an expression is something else. */
+function readNamespace(node: ESTree.Expression | null | undefined, helper: string, code: string): Namespace | null {
+  if (node?.type !== 'CallExpression' || node.callee.type !== 'Identifier' || node.callee.name !== helper) return null;
+  const [exported] = node.arguments;
+  if (exported?.type !== 'ObjectExpression') return null;
+  const fields = exported.properties.map((property): [string, string] => {
+    if (property.type !== 'Property' || property.value.type !== 'ArrowFunctionExpression')
+      throw new Error(`${helper} got an unknown property at ${property.start}`);
+    const { key, value } = property;
+    return [code.slice(key.start, key.end), code.slice(value.body.start, value.body.end)];
+  });
+  return { start: node.start, end: node.end, fields };
+}
 
 /**
  * Writes the namespaces of dynamic imports as plain objects, which are shorter, if what they export is defined before
@@ -57,20 +61,21 @@ const minify = {
  */
 function withPlainNamespaces(code: string, helper: string) {
   /** Where each name can first be read. */
-  const defined = new Map();
-  const calls = [];
+  const defined: Map<string, number> = new Map();
+  const calls: Namespace[] = [];
   for (const statement of parseAst(code).body) {
-    if (statement.type === 'FunctionDeclaration') defined.set(statement.id.name, 0);
-    for (const { id, init } of statement.declarations ?? []) {
+    if (statement.type === 'FunctionDeclaration' && statement.id) defined.set(statement.id.name, 0);
+    if (statement.type !== 'VariableDeclaration') continue;
+    for (const { id, init } of statement.declarations) {
       if (id.type === 'Identifier') defined.set(id.name, init?.end ?? 0);
-      if (init?.type === 'CallExpression' && init.callee.name === helper) calls.push(init);
+      const call = readNamespace(init, helper, code);
+      if (call) calls.push(call);
     }
   }
-  const fields = ({ arguments: [{ properties }] }) =>
-    properties.map(({ key, value }) => [code.slice(key.start, key.end), value.body.name]);
-  if (!calls.every((call) => fields(call).every(([, name]) => defined.get(name) <= call.start))) return undefined;
-  for (const { start, end, ...call } of calls.reverse()) {
-    const object = `{${fields(call).map((field) => field.join(':'))}}`;
+  const isDefined = (name: string, at: number) => (defined.get(name) ?? Number.POSITIVE_INFINITY) <= at;
+  if (!calls.every(({ fields, start }) => fields.every(([, name]) => isDefined(name, start)))) return undefined;
+  for (const { start, end, fields } of calls.reverse()) {
+    const object = `{${fields.map((field) => field.join(':'))}}`;
     // Spaces keep the columns of the source map.
     code = code.slice(0, start) + object.padEnd(end - start) + code.slice(end);
   }
@@ -78,13 +83,17 @@ function withPlainNamespaces(code: string, helper: string) {
 }
 
 /** Copies rolldown's helper into the files that need it. A separate file for it would need one more request. */
-const inlineRuntime = {
+const inlineRuntime: Plugin = {
   name: 'inline-runtime',
   generateBundle(_, files) {
     const path = Object.keys(files).find((name) => /\/rolldown-runtime-[\da-f]+\.js$/.test(name));
     if (!path) return;
-    const [, body, value, name] = /^([^]*)export\{(\w+)(?: as (\w+))?\};?\s*$/.exec(files[path].code);
+    const runtime = files[path] as OutputChunk;
+    const parts = /^([^]*)export\{(\w+)(?: as (\w+))?\};?\s*$/.exec(runtime.code);
+    if (!parts) throw new Error(`${path} does not end with one export`);
+    const [, body, value, name] = parts;
     for (const [file, chunk] of Object.entries(files)) {
+      if (chunk.type !== 'chunk') continue;
       const line = new RegExp(`^import\\{${name ?? value} as (\\w+)\\}from"\\./${basename(path)}";`).exec(chunk.code);
       if (!line) continue;
       const plain = withPlainNamespaces(chunk.code, line[1]);
@@ -94,15 +103,15 @@ const inlineRuntime = {
       }
       const helper = `const ${line[1]}=/*@__PURE__*/(()=>{${body.trim()}return ${value}})();\n`;
       chunk.code = helper + ' '.repeat(line[0].length) + chunk.code.slice(line[0].length);
-      const map = files[`${file}.map`];
-      const { mappings, ...rest } = JSON.parse(map.source);
+      const map = files[`${file}.map`] as OutputAsset;
+      const { mappings, ...rest } = JSON.parse(String(map.source));
       map.source = JSON.stringify({ ...rest, mappings: `;${mappings}` });
     }
     delete files[path];
   },
 };
 
-export default {
+export default defineConfig({
   input: {
     'headlight.node': 'src/js/load/node.ts',
     headlight: 'src/js/load/browser.ts',
@@ -131,4 +140,4 @@ export default {
     hashCharacters: 'hex',
     codeSplitting: { groups: GROUPS },
   },
-};
+});

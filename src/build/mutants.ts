@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writ
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'esbuild';
 import { makeSource } from '../../tests/fuzz/source.js';
 import { chooseTests, findTests } from './test.ts';
 
@@ -15,17 +16,17 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ENDLESS = 1_500_000;
 /** Time limit of one wait in the tests of the page, in milliseconds. */
 const WAIT = 20_000;
-const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|js|jsx)$/;
+const MADE_OF = /^(src\/core|src\/js|web)\/.*\.(c|h|tsx?)$/;
 /** Files that are not changed, because they are texts or programs without tests. */
-const NOT = /\.(en|zh|d)\.(js|ts)$|^web\/(train\/whale|host\/(dev|serve))|^web\/docs/;
+const NOT = /\b(en|zh|d)\.ts$|^web\/docs/;
 
 /** The kinds of change: a pattern that matches a part of a line, and the replacement of this part. */
 const CHANGES: [RegExp, (found: string) => string][] = [
-  [/ (<=|>=|<|>) /g, (sign) => ({ ' <= ': ' < ', ' >= ': ' > ', ' < ': ' <= ', ' > ': ' >= ' })[sign]],
+  [/ (<=|>=|<|>) /g, (sign) => ({ ' <= ': ' < ', ' >= ': ' > ', ' < ': ' <= ', ' > ': ' >= ' })[sign] ?? sign],
   [/ (===|!==|==|!=) /g, (sign) => (sign.includes('!') ? sign.replace('!', '=') : sign.replace('=', '!'))],
   [/ (&&|\|\|) /g, (sign) => (sign === ' && ' ? ' || ' : ' && ')],
   [/ \?\? /g, () => ' && '],
-  [/ [+*/] /g, (sign) => ({ ' + ': ' - ', ' * ': ' / ', ' / ': ' * ' })[sign]],
+  [/ [+*/] /g, (sign) => ({ ' + ': ' - ', ' * ': ' / ', ' / ': ' * ' })[sign] ?? sign],
   [/(?<=[\w)\]]) - /g, () => ' + '],
   [/ (\+|-)= /g, (sign) => (sign === ' += ' ? ' -= ' : ' += ')],
   [/(?<=\()!(?=\w)/g, () => ''],
@@ -37,32 +38,49 @@ const CHANGES: [RegExp, (found: string) => string][] = [
   [/^( +)return (?!;).*;$/g, (line) => `${line.match(/^ +/)?.[0]}return undefined;`],
 ];
 
-const isCode = (line) => !/^\s*(\/\/|\/?\*|import|export \*|#|\})/.test(line) && !line.includes('@type');
-/** Returns a line with spaces instead of its comments. */
-const withoutComments = (line) =>
-  line.replace(/\/\*.*?(\*\/|$)|(?<=\s)\/\/ .*$/g, (comment) => ' '.repeat(comment.length));
-const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+const isCode = (line: string) => !/^\s*(\/\/|\/?\*|import|export \*|#|\})/.test(line);
+/** True if a change is in types or comments only, which no test can notice. */
+function isSilent(path: string, before: string, after: string) {
+  if (!/\.tsx?$/.test(path)) return false;
+  const compile = (text: string) => transformSync(text, { loader: path.endsWith('x') ? 'tsx' : 'ts' }).code;
+  try {
+    return compile(before) === compile(after);
+  } catch {
+    return false;
+  }
+}
 
-/** Returns one random change of a copy of the project: { path, line, before, after }. */
-function change(source, folder, files) {
+/** Returns a line with spaces instead of its comments. */
+const withoutComments = (line: string) =>
+  line.replace(/\/\*.*?(\*\/|$)|(?<=\s)\/\/ .*$/g, (comment) => ' '.repeat(comment.length));
+/** line: counted from 0. before, after: this line. */
+type Change = { path: string; line: number; before: string; after: string };
+type Source = ReturnType<typeof makeSource>;
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+
+/** Returns one random change of a copy of the project. */
+function change(source: Source, folder: string, files: string[]): Change {
   for (;;) {
-    const path = source.pick(files);
-    const lines = readFileSync(join(folder, path), 'utf8').split('\n');
+    const path: string = source.pick(files);
+    const text = readFileSync(join(folder, path), 'utf8');
+    const lines = text.split('\n');
     const line = source.below(lines.length);
     if (!isCode(lines[line])) continue;
-    const [pattern, instead] = source.pick(CHANGES);
+    const [pattern, instead]: (typeof CHANGES)[number] = source.pick(CHANGES);
     const places = [...withoutComments(lines[line]).matchAll(pattern)];
     if (places.length === 0) continue;
     const place = source.pick(places);
     const end = place.index + place[0].length;
     const after = lines[line].slice(0, place.index) + instead(place[0]) + lines[line].slice(end);
     if (path.endsWith('.c') && after.includes('undefined')) continue;
+    if (isSilent(path, text, lines.with(line, after).join('\n'))) continue;
     return { path, line, before: lines[line], after };
   }
 }
 
 /** Repeats each path in proportion to the length of the file, so that all lines are about equally likely. */
-function weighted(folder, paths) {
+function weighted(folder: string, paths: string[]): string[] {
   return paths.flatMap((path) => Array(Math.ceil(readFileSync(join(folder, path), 'utf8').length / 1000)).fill(path));
 }
 
@@ -70,7 +88,7 @@ function weighted(folder, paths) {
  * Returns the test files in the folder that corresponds to the changed file's folder, and those whose path contains the
  * name of the changed file; for a file of the page also the tests of the whole page.
  */
-function related(path) {
+function related(path: string) {
   const name = basename(path).replace(/\.\w+$/, '');
   const folder = dirname(path).split('/').slice(1, 3).join('/');
   return chooseTests(findTests(), { tier: 'default' }).filter(
@@ -85,7 +103,7 @@ function related(path) {
  * Runs a program. Returns the name of the first test that fails, or the end of the output if the program fails
  * otherwise; null if it succeeds.
  */
-function firstFailure(command, args, folder) {
+function firstFailure(command: string, args: string[], folder: string): Promise<string | null> {
   const env = { ...process.env, HEADLIGHT_WAIT: String(WAIT) };
   const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((resolve) => {
@@ -100,7 +118,7 @@ function firstFailure(command, args, folder) {
       resolve(said);
     };
     const timer = setTimeout(() => end('no end'), ENDLESS);
-    const read = (chunk) => {
+    const read = (chunk: Buffer) => {
       text = (text + chunk).slice(-10_000);
       const failed = /^\s*✖ (.*)$/m.exec(text);
       if (failed) end(failed[1]);
@@ -111,7 +129,7 @@ function firstFailure(command, args, folder) {
   });
 }
 
-async function notice(folder, { path }, tier) {
+async function notice(folder: string, { path }: Change, tier: string) {
   const make = ['-f', 'src/build/Makefile', '-j', String(availableParallelism()), 'page', 'module'];
   if (await firstFailure('make', [...make, `NODE=${process.execPath}`], folder)) return 'the build fails';
   const test = ['src/build/test.ts', '--node', process.execPath];
@@ -136,7 +154,7 @@ const files = weighted(
     .split('\n')
     .filter((path) => MADE_OF.test(path) && !NOT.test(path)),
 );
-const survivors = [];
+let survivors = 0;
 try {
   for (let i = 0; i < Number(count); ) {
     const made = change(source, folder, files);
@@ -154,10 +172,10 @@ try {
     const said = noticed ? `noticed: ${noticed.slice(0, 100)}` : 'NOT NOTICED';
     console.log(`${i} ${made.path}:${made.line + 1} ${said} (${seconds} s)`);
     if (noticed) continue;
-    survivors.push(made);
+    survivors++;
     console.log(`  - ${made.before.trim()}\n  + ${made.after.trim()}`);
   }
-  console.log(`${Number(count) - survivors.length} of ${count} are noticed`);
+  console.log(`${Number(count) - survivors} of ${count} are noticed`);
 } finally {
   git('worktree', 'remove', '--force', folder);
   rmSync(dirname(folder), { recursive: true, force: true });

@@ -84,7 +84,7 @@ function describePackage(name: string) {
   };
 }
 
-function describeWhale(version) {
+function describeWhale(version: string) {
   const bytes = readFileSync(join(ROOT, 'web/demo/whale.safetensors'));
   return {
     type: 'machine-learning-model',

@@ -2,18 +2,7 @@
 // rolldown would write a file for each set of entries that share code. The script that runs before the page is parsed
 // has its own file.
 
-import { readFile } from 'node:fs/promises';
-import { transform } from 'esbuild';
-
-/** Imports style sheets as texts, without comments and needless spaces. */
-const styleSheets = {
-  name: 'style-sheets',
-  async load(id: string) {
-    if (!id.endsWith('.css')) return null;
-    const { code } = await transform(await readFile(id, 'utf8'), { loader: 'css', minify: true, charset: 'utf8' });
-    return { code, moduleType: 'text' };
-  },
-};
+import { styleSheets } from './plugins.ts';
 
 /** The script that runs before the page is parsed is a file of its own. */
 const preload = {

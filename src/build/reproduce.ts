@@ -33,7 +33,7 @@ const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
  * Returns digests of a build's files, { path: digest }. Object files are left out, because they contain the name of
  * their folder and are not shipped.
  */
-function digests(folder: string) {
+function digests(folder: string): Record<string, string> {
   const paths = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -41,7 +41,7 @@ function digests(folder: string) {
   return Object.fromEntries(paths.sort().map((path) => [path.slice(folder.length + 1), digest(readFileSync(path))]));
 }
 
-function buildCopy({ name, env }: { name: string; env: Record<string, string> }) {
+function buildCopy({ name, env }: { name: string; env: Record<string, string> }): Record<string, string> {
   const folder = join(FOLDER, name);
   const run = (command: string, ...args: string[]) =>
     execFileSync(command, args, { cwd: folder, env: { ...process.env, ...env }, encoding: 'utf8', maxBuffer: 2 ** 26 });
@@ -59,7 +59,7 @@ const different = paths.filter((path) => one[path] !== other[path]);
 for (const path of different) console.log(`reproduce: ${path} differs`);
 if (different.length) process.exitCode = 1;
 else {
-  const archive = paths.at(-1);
+  const archive = paths[paths.length - 1];
   console.log(`reproduce: ${paths.length} files, the same bytes twice; ${archive} has sha256 ${one[archive]}`);
   rmSync(FOLDER, { recursive: true });
 }

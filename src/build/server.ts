@@ -3,7 +3,7 @@
 // serves dist/site and opens the browser.
 
 import { spawn } from 'node:child_process';
-import { open, realpath } from 'node:fs/promises';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, sep } from 'node:path';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createGzip } from 'node:zlib';
 
-const TYPES = {
+const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
@@ -57,7 +57,7 @@ const MAX_PORT = 65535;
 const parseList = (header = '') => header.split(',').map((word) => word.split(';')[0].trim());
 
 /** Returns the path of the requested file; null if it is outside the root, a dot-file or a link. */
-async function findFile(root, url) {
+async function findFile(root: string, url: string) {
   const path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
   const names = path.split('/').filter((name) => name !== '');
   if (names.some((name) => name.startsWith('.') || /[\\\0]/.test(name))) return null;
@@ -70,8 +70,8 @@ async function findFile(root, url) {
  * Opens the requested file. Returns the open file with its path and size, or null if there is no such file. The caller
  * closes the file.
  */
-async function openFile(root, url) {
-  let handle;
+async function openFile(root: string, url: string) {
+  let handle: FileHandle | undefined;
   try {
     const path = await findFile(root, url);
     if (!path) return null;

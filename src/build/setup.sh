@@ -152,10 +152,14 @@ setup_all_tests() {
   need_chromium
   need has_firefox firefox-esr has_sanitizers 'clang-19 libclang-rt-19-dev' \
     has_relaxed 'clang-19 lld-19 llvm-19'
+  setup_bundlers
   # Optional: without PyTorch, the tests that train in it are skipped.
   if can_install; then need has_torch python3-torch; fi
   find_toolchain
 }
+
+# Bundlers that only the tests of the package need.
+setup_bundlers() { need_npm tests/adopt --ignore-scripts; }
 
 # The packages that the benchmarks compare have their own lock-file, because only the benchmarks need them.
 setup_bench() {

@@ -60,7 +60,7 @@ const BUNDLERS: Record<string, (code: string) => Promise<string>> = {
     const program = { name: 'program', resolveId: find, load: (id: string) => find(id) && code };
     const bundle = await rolldown({ input: 'program', plugins: [program], logLevel: 'silent' });
     const { output } = await bundle.generate({ format: 'esm', minify: true });
-    const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+    const chunks = new Map(output.flatMap((part) => (part.type === 'chunk' ? [[part.fileName, part]] : [])));
     // Counts only the parts that the program imports at the start, not the parts that are loaded later.
     const used = new Set([output[0].fileName]);
     for (const name of used) for (const other of chunks.get(name)?.imports ?? []) used.add(other);

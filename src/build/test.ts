@@ -11,6 +11,7 @@
 // All files share one Chromium.
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -28,15 +29,15 @@ const ORDER = ['tests/web/', 'tests/js/', 'tests/core/', 'tests/'];
 
 /** Returns the paths of all test files, relative to the root, the longest first. */
 export function findTests() {
-  const rank = (path) => ORDER.findIndex((folder) => path.startsWith(folder));
-  return readdirSync(join(ROOT, 'tests'), { recursive: true })
+  const rank = (path: string) => ORDER.findIndex((folder) => path.startsWith(folder));
+  return readdirSync(join(ROOT, 'tests'), { recursive: true, encoding: 'utf8' })
     .map((name) => `tests/${name.replaceAll('\\', '/')}`)
     .filter((path) => path.endsWith('.test.js') && !path.includes('node_modules'))
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
-const isFull = (path) => path.endsWith('.full.test.js');
-const isOfModule = (path) => /^tests\/(core|js)\//.test(path);
+const isFull = (path: string) => path.endsWith('.full.test.js');
+const isOfModule = (path: string) => /^tests\/(core|js)\//.test(path);
 
 /** Selects the test files of a run. */
 export function chooseTests(
@@ -56,22 +57,22 @@ export function chooseTests(
 }
 
 /** True for a file that opens a browser, or runs the programs in the documents. */
-const usesPage = (path) =>
+const usesPage = (path: string) =>
   /^tests\/(web|package|adopt)\/|^tests\/[^/]+$|browser/.test(path) ||
   /support\/(page|chromium)\.js/.test(textOf(path));
 /** True for a file that opens the built documentation. */
-const usesDocs = (path) => /docs\.full\.test\.js$/.test(path);
+const usesDocs = (path: string) => /docs\.full\.test\.js$/.test(path);
 /**
  * True for a file that needs all flavours of the core: a test of the build, a fuzz test, or a file that contains the
  * name of a flavour, of threads or of a built file.
  */
-const usesAllFlavours = (path) =>
+const usesAllFlavours = (path: string) =>
   /^tests\/(build|fuzz)\//.test(path) || /simd128|relaxed|threads|inline|dist\/headlight/.test(textOf(path));
-const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** Returns the targets that make must build for a list of test files. */
-export function targetsOf(files) {
-  const targets = [];
+export function targetsOf(files: string[]) {
+  const targets: string[] = [];
   if (files.some((path) => path.includes('native'))) targets.push('native');
   if (files.some(usesDocs)) targets.push('docs');
   if (files.some(usesPage)) return [...targets, 'page', 'types'];
@@ -85,13 +86,13 @@ export function targetsOf(files) {
  * Starts the browser that all files share. Returns null if no file needs a browser, or if coverage is measured, for
  * which each file has its own browser.
  */
-async function startBrowser(files) {
+async function startBrowser(files: string[]) {
   if (process.env.CHROMIUM_COVERAGE || !files.some(usesPage)) return null;
   const { launchShared } = await import('../../tests/support/chromium.js');
   return launchShared();
 }
 
-async function run(node, files, { tier, flavour }) {
+async function run(node: string, files: string[], { tier = 'default', flavour }: { tier?: string; flavour?: string }) {
   const browser = await startBrowser(files);
   const options = [
     '--expose-gc',
@@ -106,13 +107,13 @@ async function run(node, files, { tier, flavour }) {
     ...process.env,
     ...(browser && { HEADLIGHT_CHROMIUM: browser.wsEndpoint() }),
     ...(flavour && { HEADLIGHT_FLAVOUR: flavour }),
-    HEADLIGHT_TIER: tier ?? 'default',
+    HEADLIGHT_TIER: tier,
     // Node stores compiled programs, so that playwright-core is compiled once for all files. Stored programs have no
     // exact coverage.
     ...(!process.env.NODE_V8_COVERAGE && { NODE_COMPILE_CACHE: join(ROOT, 'dist/compiled') }),
   };
   const child = spawn(node, [...options, ...files], { cwd: ROOT, env, stdio: 'inherit' });
-  const [code, signal] = await new Promise((resolve) => child.on('exit', (...end) => resolve(end)));
+  const [code, signal] = await once(child, 'exit');
   await browser?.close();
   process.exitCode = signal ? 1 : code;
 }

@@ -53,3 +53,18 @@ test('comments and imports are not lines of code', async () => {
   assert.match(text, /^export \{/m);
   assert.deepEqual(await linesOf('src/js/io/formats.ts'), []);
 });
+
+test('lines of TypeScript and JSX are counted, but not their types', async () => {
+  const path = 'web/features/heatmap/firstToken.tsx';
+  const lines = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').split('\n');
+  const counted = (await linesOf(path)).map((line) => lines[line]);
+  for (const part of ['export function FirstToken', 'return (', '<WriteOn'])
+    assert.ok(
+      counted.some((line) => line.includes(part)),
+      part,
+    );
+  assert.deepEqual(
+    counted.filter((line) => /^(import|\/\/|$)/.test(line)),
+    [],
+  );
+});

@@ -48,7 +48,7 @@ test('a change of a C source rebuilds every binary and the page', () => {
 test('a change of a script does not rebuild the core', () => {
   const text = plan('-W', 'src/js/index.ts', 'page');
   assert.deepEqual(compiled(text), []);
-  assert.match(text, /rolldown -c src\/build\/module\.config\.js/);
+  assert.match(text, /rolldown -c src\/build\/module\.config\.ts/);
   assert.doesNotMatch(text, /headlight\.simd128\.wasm$/m);
 });
 
@@ -56,7 +56,7 @@ test('without a compiler for relaxed SIMD no relaxed binary is built', () => {
   const text = plan('-B', '-o', 'dist/obj/toolchain.mk', 'RELAXED_EMCC=', 'page', 'peak');
   assert.match(text, /-o dist\/headlight\.simd128-threads\.wasm/);
   assert.doesNotMatch(text, /-o \S*relaxed|cp .*relaxed/);
-  assert.match(text, /src\/build\/abi\.js .*RELAXED=0/);
+  assert.match(text, /src\/build\/abi\.ts .*RELAXED=0/);
 });
 
 test('a binary with threads imports the memory that the module provides', () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test, { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,6 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
-import webpack from 'webpack';
 import { serve } from '../../src/build/server.ts';
 import { pagesOf } from '../../web/docs/.vitepress/programPages.js';
 import { launch } from '../support/chromium.js';
@@ -19,6 +19,8 @@ import { install } from '../support/install.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const newerNode = join(root, 'node_modules/node/bin/node');
 const run = promisify(execFile);
+/** Only the tests of bundlers need webpack. */
+const webpack = createRequire(join(root, 'tests/adopt/package.json'))('webpack');
 
 const PROGRAM = `
   const hl = await load();
@@ -119,8 +121,6 @@ describe('the package', () => {
       'package.json',
       'src/core/README.md',
       'src/core/headlight.h',
-      'tests/adopt/rows/parcel/package.json',
-      'tests/adopt/rows/sveltekit/src/hooks.server.js',
       'tests/bench/models.md',
       'tests/bench/results.md',
       ...pagesOf(join(root, 'web/docs')).map((name) => `web/docs/${name}`),

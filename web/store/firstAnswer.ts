@@ -10,7 +10,7 @@ const letters = ({ buffer, byteOffset, byteLength }: Float32Array) =>
 const numbers = (text: string) =>
   new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 
-export const foldAnswer = (parts: Part[]) =>
+export const foldAnswer = (parts: readonly { part: string }[]) =>
   JSON.stringify(parts, (_, value) => (value instanceof Float32Array ? { float32: letters(value) } : value));
 
 /** Returns no parts if the file is invalid, because the worker answers anyway. */

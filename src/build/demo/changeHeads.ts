@@ -1,5 +1,7 @@
 // Functions that change the weights of heads before a stage of the training.
 
+import type { Transformer } from '../../js/models/transformer.ts';
+
 /**
  * Multiplies the query weights of heads by a small number, so that the heads attend to all tokens nearly evenly.
  * Returns a function that restores these query weights and the key weights, so that training cannot make the heads
@@ -7,7 +9,7 @@
  * @param heads [layer, head]
  * @param scale 1 if the queries have been multiplied before
  */
-export function makeVague(model: any, heads: number[][], scale: number) {
+export function makeVague(model: Transformer, heads: number[][], scale: number) {
   const rows = model.options.dModel / model.options.numHeads;
   const parts = heads.flatMap(([layer, head]) =>
     ['wq', 'wk'].map((matrix) => {
@@ -30,7 +32,7 @@ export function makeVague(model: any, heads: number[][], scale: number) {
  * more steps to increase it.
  * @param heads [layer, head]
  */
-export function makeLouder(model: any, heads: number[][], scale: number) {
+export function makeLouder(model: Transformer, heads: number[][], scale: number) {
   const columns = model.options.dModel / model.options.numHeads;
   for (const [layer, head] of heads) {
     const { data, shape } = model.parameters[`blocks.${layer}.attention.wo`];
@@ -44,7 +46,7 @@ export function makeLouder(model: any, heads: number[][], scale: number) {
  * Multiplies the query weights of heads, so that each row of their attention weights is more concentrated on one key.
  * @param heads [layer, head]
  */
-export function makeSharper(model: any, heads: number[][], scale: number) {
+export function makeSharper(model: Transformer, heads: number[][], scale: number) {
   const rows = model.options.dModel / model.options.numHeads;
   for (const [layer, head] of heads) {
     const { data, shape } = model.parameters[`blocks.${layer}.attention.wq`];

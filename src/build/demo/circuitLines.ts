@@ -10,6 +10,7 @@ import { edgesOf } from '../../js/analysis/circuits/edges.ts';
 import { offOf, runActive } from '../../js/analysis/circuits/runEdges.ts';
 import { logitDifference, probability } from '../../js/analysis/metrics.ts';
 import { capturedBy, measured } from '../../js/analysis/patching/pairs.ts';
+import type { Transformer } from '../../js/models/transformer.ts';
 
 const CALLER = 'circuitLines';
 /** Number of gradients of the estimate, and number of edges that are measured one by one. */
@@ -23,7 +24,7 @@ const [GRADIENTS, MEASURED] = [5, MAX_LINES];
  * @param passages ids of the texts over which the means are computed
  */
 export async function countNeededLines(
-  model: any,
+  model: Transformer,
   ids: number[],
   guess: number,
   passages: readonly number[][],

@@ -2,12 +2,14 @@
 // expected.
 
 import { repeating } from '../../../web/worker/run/repetition.ts';
+import type { Headlight } from '../../js/index.ts';
+import type { Edit } from '../../js/models/edits.ts';
+import type { Transformer } from '../../js/models/transformer.ts';
+import type { Tokenizer } from '../../js/text/tokenizer.ts';
+import type { Whale } from './openWhale.ts';
 
 export type Head = { layer: number; head: number };
 export type Guess = { id: number; text: string; probability: number };
-export type { Edit } from '../../js/models/edits.ts';
-
-import type { Edit } from '../../js/models/edits.ts';
 
 /**
  * Sentences with a repeated beginning, in words that are one token each. No sentence is from Moby-Dick. The model also
@@ -28,7 +30,7 @@ export const REPEATED = [
 ];
 
 /** Returns the probabilities of the next token. */
-export const probabilities = (hl: any, model: any, ids: number[], edit: Edit[] = []) =>
+export const probabilities = (hl: Headlight, model: Transformer, ids: number[], edit: Edit[] = []) =>
   hl.scope(() => {
     const logits = model.forward({ ids }, { last: true, edit }).logits.data;
     const most = logits.reduce((a: number, x: number) => Math.max(a, x), -Infinity);
@@ -44,7 +46,7 @@ export const likeliest = (p: ArrayLike<number>) => Array.from(p).reduce((best, x
  * Continues a text with the likeliest token, `count` times. As on the page, a token is excluded if the last three
  * tokens would then occur twice in the continuation.
  */
-export function writeOn(hl: any, model: any, ids: number[], count: number, edit: Edit[] = []): Guess[] {
+export function writeOn(hl: Headlight, model: Whale, ids: number[], count: number, edit: Edit[] = []): Guess[] {
   const all = [...ids];
   return Array.from({ length: count }, () => {
     const p = probabilities(hl, model, all, edit);
@@ -71,7 +73,7 @@ export function copiedFrom(ids: ArrayLike<number>) {
 }
 
 /** Returns the predictions after a text, and how many of them copy the tokens that followed the same text before. */
-export function copies(hl: any, model: any, ids: number[], count: number) {
+export function copies(hl: Headlight, model: Whale, ids: number[], count: number) {
   const from = copiedFrom(ids);
   const guesses = writeOn(hl, model, ids, count);
   const others = guesses.findIndex(({ id }, i) => id !== ids[from + i]);
@@ -79,27 +81,37 @@ export function copies(hl: any, model: any, ids: number[], count: number) {
 }
 
 /** Returns the attention weight of a head for query t and key s. */
-export const weightOf = (hl: any, model: any, ids: number[], { layer, head }: Head, t: number, s: number): number =>
+export const weightOf = (
+  hl: Headlight,
+  model: Transformer,
+  ids: number[],
+  { layer, head }: Head,
+  t: number,
+  s: number,
+): number =>
   hl.scope(() => {
-    const at = `blocks.${layer}.weights`;
+    const at = `blocks.${layer}.weights` as const;
     const { data, shape } = model.forward({ ids }, { capture: [at] }).captured[at];
     return data[(head * shape[2] + t) * shape[3] + s];
   });
 
 /** Returns the tokens of a text that continue a word, and those that are neither a word nor one of , ; . ! and ? */
-export function splitWords(tokenizer: any, text: string) {
+export function splitWords(tokenizer: Tokenizer, text: string) {
   const pieces = [...tokenizer.encode(text).ids].map((id) => tokenizer.decode([id]));
   return pieces.filter((piece, i) => !/^( ?\p{L}+|[,;.!?])$/u.test(piece) || (i > 0 && /^\p{L}/u.test(piece)));
 }
 
 /** Returns the edit that removes the output of one head from the keys of another head, and from nothing else. */
-export function cutKey(hl: any, model: any, ids: number[], from: Head, to: Head): Edit {
+export function cutKey(hl: Headlight, model: Transformer, ids: number[], from: Head, to: Head): Edit {
   const between = Array.from({ length: to.layer - from.layer }, (_, i) => from.layer + i);
-  const kept = between.flatMap((l) => [`blocks.${l}.mlp`, ...(l > from.layer ? [`blocks.${l}.heads`] : [])]);
-  const key = `blocks.${to.layer}.key`;
+  const kept = between.flatMap((l) => [
+    `blocks.${l}.mlp` as const,
+    ...(l > from.layer ? [`blocks.${l}.heads` as const] : []),
+  ]);
+  const key = `blocks.${to.layer}.key` as const;
   const value = hl.scope(() => {
     const { captured } = model.forward({ ids }, { capture: kept });
-    const off = { at: `blocks.${from.layer}.heads`, head: from.head, set: 'zero' };
+    const off: Edit = { at: `blocks.${from.layer}.heads`, head: from.head, set: 'zero' };
     const edit = [off, ...kept.map((at) => ({ at, set: captured[at] }))];
     const cut = model.forward({ ids }, { capture: [key], edit }).captured[key];
     return { data: cut.copy(), shape: [...cut.shape] };

@@ -8,13 +8,25 @@ import { parseArgs } from 'node:util';
 import { load } from 'headlight-attention';
 import { USUAL_SHARE } from '../../../web/model/circuit/neededLines.ts';
 import { OPENING } from '../../../web/model/state.ts';
+import type { Headlight } from '../../js/index.ts';
+import type { Edit } from '../../js/models/edits.ts';
 import { uniformSource } from '../../js/ops/random.ts';
 import { countNeededLines } from './circuitLines.ts';
-import { copies, cutKey, likeliest, probabilities, REPEATED, splitWords, weightOf, writeOn } from './copying.ts';
+import {
+  copies,
+  cutKey,
+  type Head,
+  likeliest,
+  probabilities,
+  REPEATED,
+  splitWords,
+  weightOf,
+  writeOn,
+} from './copying.ts';
 import { headCosts } from './headCosts.ts';
 import { mainHeads } from './nameHeads.ts';
 import { draw } from './opening.ts';
-import { openWhale, TOKENIZER, WEIGHTS } from './openWhale.ts';
+import { openWhale, TOKENIZER, WEIGHTS, type Whale } from './openWhale.ts';
 import { readWhale } from './text.ts';
 import { judge } from './train.ts';
 import { trigram } from './trigram.ts';
@@ -56,7 +68,7 @@ export function loopsAt(ids: number[]) {
   return Infinity;
 }
 
-function copyingRows(hl: any, model: any, isLong: boolean): Row[] {
+function copyingRows(hl: Headlight, model: Whale, isLong: boolean): Row[] {
   const all = REPEATED.map((text) => {
     const ids = [...model.tokenizer.encode(text).ids];
     const { guesses, copied } = copies(hl, model, ids, WRITTEN);
@@ -87,17 +99,17 @@ function copyingRows(hl: any, model: any, isLong: boolean): Row[] {
   ];
 }
 
-function openingRows(hl: any, model: any, isLong: boolean): Row[] {
+function openingRows(hl: Headlight, model: Whale, isLong: boolean): Row[] {
   const { tokenizer } = model;
   const { induction, previous, heads, loss } = mainHeads(hl, model);
   const ids = [...tokenizer.encode(OPENING).ids];
   const { from, guesses, copied } = copies(hl, model, ids, WRITTEN);
-  const off = [{ at: `blocks.${induction.layer}.heads`, head: induction.head, set: 'zero' }];
+  const off: Edit[] = [{ at: `blocks.${induction.layer}.heads`, head: induction.head, set: 'zero' }];
   const [on, without, cut] = [[], off, [cutKey(hl, model, ids, previous, induction)]].map((edit) =>
     probabilities(hl, model, ids, edit),
   );
   const guess = ids[from];
-  const name = ({ layer, head }) => `layer ${layer}, head ${head}`;
+  const name = ({ layer, head }: Head) => `layer ${layer}, head ${head}`;
   const weight = weightOf(hl, model, ids, induction, ids.length - 1, from);
   const back = weightOf(hl, model, ids, previous, from, from - 1);
   const other = tokenizer.decode([likeliest(without)]);
@@ -123,7 +135,7 @@ function openingRows(hl: any, model: any, isLong: boolean): Row[] {
   ];
 }
 
-function writingRows(hl: any, model: any, isLong: boolean): Row[] {
+function writingRows(hl: Headlight, model: Whale, isLong: boolean): Row[] {
   const texts = [OPENING, ...REPEATED, ...BEGINNINGS];
   const ends = texts.map((text) => {
     const ids = [...model.tokenizer.encode(text).ids];
@@ -135,7 +147,7 @@ function writingRows(hl: any, model: any, isLong: boolean): Row[] {
   return [[`texts that loop within ${WRITTEN} tokens`, '0', `${loops} of ${texts.length}`, loops === 0]];
 }
 
-async function sampledRows(model: any): Promise<Row[]> {
+async function sampledRows(model: Whale): Promise<Row[]> {
   const ends = await Promise.all(
     MORE_BEGINNINGS.map(async (text, i) => {
       const { ids } = await model.generate(text, { max: SAMPLED, temperature: TEMPERATURE, seed: i + 1 });
@@ -147,7 +159,7 @@ async function sampledRows(model: any): Promise<Row[]> {
   return [[what, `≤ ${MAX_LOOPS}`, `${loops} of ${MORE_BEGINNINGS.length}`, loops <= MAX_LOOPS]];
 }
 
-async function passageRows(hl: any, model: any): Promise<Row[]> {
+async function passageRows(hl: Headlight, model: Whale): Promise<Row[]> {
   const file = new URL('../../../web/demo/whale.passages.txt', import.meta.url);
   const passages = readFileSync(file, 'utf8')
     .split('\n')
@@ -175,7 +187,7 @@ async function passageRows(hl: any, model: any): Promise<Row[]> {
   ];
 }
 
-function lossRows(model: any): Row[] {
+function lossRows(model: Whale): Row[] {
   const { tokenizer } = model;
   const { train, heldOut } = readWhale(fileURLToPath(new URL('../../../dist/whale', import.meta.url)));
   const encode = (texts: string[]) => texts.map((text) => [...tokenizer.encode(START + text).ids]);
@@ -190,7 +202,7 @@ function lossRows(model: any): Row[] {
 
 async function main() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { long: { type: 'boolean' } } });
-  const hl = (await load()) as any;
+  const hl = await load();
   const [file = WEIGHTS] = positionals;
   const model = openWhale(hl, file);
   const bytes = statSync(file).size + statSync(TOKENIZER).size;

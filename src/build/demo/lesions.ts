@@ -1,6 +1,7 @@
 // Switches random parts of a model off for one training step, so that the parts that remain learn to copy alone.
 
 import type { Random } from '../../../web/model/types.ts';
+import type { Transformer } from '../../js/models/transformer.ts';
 import type { WindowOptions } from './windows.ts';
 
 export type LesionOptions = {
@@ -29,7 +30,7 @@ const has = (heads: number[][], layer: number, head: number) => heads.some(([l, 
  * the gradients of these weights to zero.
  * @param isLesion true for a step in which many parts may be off; in the others only `often` are
  */
-export function cutRandomParts(model: any, options: LesionOptions, isLesion: boolean, random: Random) {
+export function cutRandomParts(model: Transformer, options: LesionOptions, isLesion: boolean, random: Random) {
   const { all, kept, keptMlps, often = [], rest = 0 } = options;
   const { layers, numHeads, dModel } = model.options;
   const width = dModel / numHeads;
@@ -52,7 +53,7 @@ export function cutRandomParts(model: any, options: LesionOptions, isLesion: boo
 }
 
 /** Sets columns of a weight to zero. Returns the function that restores them. */
-function cutColumns(model: any, name: string, from: number, to: number) {
+function cutColumns(model: Transformer, name: string, from: number, to: number) {
   const { data, shape } = model.parameters[name];
   const before = data.slice();
   const [rows, columns] = shape;

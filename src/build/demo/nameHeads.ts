@@ -7,11 +7,13 @@ import { load } from 'headlight-attention';
 import { headScores } from 'headlight-attention/analysis';
 import { LENGTH, PASSAGES, saidTwice } from '../../../web/model/repeatedPassages.ts';
 import { openDemoModel } from '../../../web/worker/sources/demoModel.ts';
+import type { Headlight } from '../../js/index.ts';
+import type { Transformer } from '../../js/models/transformer.ts';
 
 export { saidTwice };
 
 /** Returns the mean loss in nats over the second occurrence of the passages. */
-function secondLoss(logits: any, ids: { data: Int32Array }) {
+function secondLoss(logits: { data: Float32Array; shape: readonly number[] }, ids: { data: Int32Array }) {
   const [, T, V] = logits.shape;
   const values = logits.data;
   let [sum, count] = [0, 0];
@@ -29,8 +31,8 @@ function secondLoss(logits: any, ids: { data: Int32Array }) {
 
 /** @returns the loss on the second occurrence of passages, with all heads and without each head */
 export function nameHeads(
-  hl: any,
-  model: any,
+  hl: Headlight,
+  model: Transformer,
   seed = 1,
 ): { loss: number; heads: { layer: number; head: number; previous: number; induction: number; without: number }[] } {
   const { layers, numHeads, vocab } = model.options;
@@ -52,14 +54,14 @@ export function nameHeads(
 }
 
 /** Returns the induction head and the previous-token head with the highest scores. */
-export function mainHeads(hl: any, model: any) {
+export function mainHeads(hl: Headlight, model: Transformer) {
   const { heads, loss } = nameHeads(hl, model);
   const best = (score: 'previous' | 'induction') => heads.reduce((a, b) => (b[score] > a[score] ? b : a));
   return { heads, loss, induction: best('induction'), previous: best('previous') };
 }
 
 async function main() {
-  const hl = (await load()) as any;
+  const hl = await load();
   const model = openDemoModel(
     hl,
     readFileSync(fileURLToPath(new URL('../../../web/demo/whale.safetensors', import.meta.url))),

@@ -70,7 +70,7 @@ async function main() {
       letters: { type: 'string', default: '70' },
     },
   });
-  const hl = (await load()) as any;
+  const hl = await load();
   const model = openWhale(hl, positionals[0]);
   const { tokenizer } = model;
   const { induction, previous } = mainHeads(hl, model);

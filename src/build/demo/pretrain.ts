@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { openDemoModel, shrinkDemoModel } from '../../../web/worker/sources/demoModel.ts';
+import type { Transformer } from '../../js/models/transformer.ts';
 import { openTokenizer } from '../../js/text/tokenizer.ts';
 import { makeLouder, makeSharper } from './changeHeads.ts';
 import { wholeWords } from './echoes.ts';
@@ -21,10 +22,22 @@ import { learnMerges, makeTokenizer, START } from './vocabulary.ts';
 
 const VOCAB = 2048;
 const WINDOW = 128;
-const SETTINGS = {
+const SETTINGS: Settings = {
   model: {
-    ...{ layers: 5, dModel: 128, numHeads: 4, mlp: 344, vocab: VOCAB, context: 256, dropout: 0.1, std: 0.02 },
-    ...{ positions: 'rotary', norm: 'rms', activation: 'silu', gated: true, tied: true, bias: false },
+    layers: 5,
+    dModel: 128,
+    numHeads: 4,
+    mlp: 344,
+    vocab: VOCAB,
+    context: 256,
+    dropout: 0.1,
+    std: 0.02,
+    positions: 'rotary',
+    norm: 'rms',
+    activation: 'silu',
+    gated: true,
+    tied: true,
+    bias: false,
   },
   steps: 2600,
   batch: 16,
@@ -87,7 +100,7 @@ const FEW_PARTS = {
  * it. The eleventh stage has more of the short texts, and the next two need fewer parts again. The last has
  * more of the book.
  */
-const STAGES = [
+const STAGES: Partial<Settings>[] = [
   {},
   { steps: 250, batch: 8, rate: 0.002, warmUp: 20, repeats: 0.6, average: 0.95 },
   { steps: 500, rate: 0.0015, warmUp: 10, repeats: 0.3, average: 0.98 },
@@ -209,8 +222,8 @@ report('interpolated trigram model', trigram(trainTokens, VOCAB).judge(heldOutTo
 
 const minutesOf = (seconds: number) => (seconds / 60).toFixed(0);
 /** Returns the contents of the file of a model. */
-const shrink = (model: any, seconds: number, loss?: number) => {
-  const heldOutLoss = loss === undefined ? {} : { heldOutLoss: loss.toFixed(4) };
+const shrink = (model: Transformer, seconds: number, loss?: number) => {
+  const heldOutLoss: Record<string, string> = loss === undefined ? {} : { heldOutLoss: loss.toFixed(4) };
   const notes = {
     minutes: minutesOf(seconds),
     ...heldOutLoss,
@@ -221,7 +234,7 @@ const shrink = (model: any, seconds: number, loss?: number) => {
 };
 
 const threads = values.threads === 'auto' ? 'auto' : Number(values.threads);
-const hl = (await load({ threads })) as any;
+const hl = await load({ threads });
 const tokens = trainTokens.flat();
 const whole = wholeWords(tokens, (token) => tokenizer.decode([token]));
 const distinct = (list: number[]) => Int32Array.from(new Set(list)).sort();
@@ -241,7 +254,7 @@ const runStage = (at: number, before?: Before | null) => {
 };
 const last = stages.length - 1;
 /** Changes the weights after a stage, by FACTORS and SHARES. */
-const finishStage = (model: any, stage: number) => {
+const finishStage = (model: Transformer, stage: number) => {
   const [louder, sharper] = FACTORS.get(stage) ?? [1, 1];
   makeLouder(model, INDUCTION, louder);
   makeSharper(model, INDUCTION, sharper);

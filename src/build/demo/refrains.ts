@@ -40,7 +40,7 @@ export function fillRefrain(
     for (let t = 0; t < length; t++) row.push([train[at + t], t > 0]);
   };
   const placeOfWords = () => {
-    let at;
+    let at: number;
     do at = 20 + below(random, train.length - MARGIN);
     while (whole[at] < PASSAGE[0]);
     return at;

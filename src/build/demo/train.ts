@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { cosineSchedule } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import type { Hl } from '../../../web/model/types.ts';
+import type { TransformerOptions } from '../../js/models/options.ts';
+import type { Transformer } from '../../js/models/transformer.ts';
 import { uniformSource } from '../../js/ops/random.ts';
 import { makeLouder, makeSharper, makeVague } from './changeHeads.ts';
 import { cutRandomParts, type LesionOptions } from './lesions.ts';
@@ -13,7 +15,7 @@ import { type Texts, windows } from './windows.ts';
 
 export type Settings = {
   /** options of the transformer */
-  model: Record<string, unknown>;
+  model: TransformerOptions;
   steps: number;
   /** windows per step */
   batch: number;
@@ -68,7 +70,7 @@ const NONE = -100;
  * @param options start: a token that is never predicted; share: fraction of the tokens that are predicted
  */
 export function judge(
-  model: any,
+  model: Transformer,
   tokens: Int32Array,
   { window, start, share = 1 }: { window: number; start: number; share?: number },
 ) {
@@ -91,11 +93,11 @@ export function judge(
 
 /** The running mean of the weights over the steps, which has a lower loss than the last weights. */
 class Average {
-  declare model: any;
+  declare model: Transformer;
   declare keep: number;
   declare state: State;
 
-  constructor(model: any, keep: number, state: State | null) {
+  constructor(model: Transformer, keep: number, state: State | null) {
     this.model = model;
     this.keep = keep;
     this.state = state ?? model.stateDict();
@@ -106,7 +108,7 @@ class Average {
     const keep = Math.min(this.keep, (1 + step) / (10 + step));
     for (const [name, tensor] of Object.entries(this.model.parameters)) {
       const { data } = this.state[name];
-      const now = (tensor as any).data;
+      const now = tensor.data;
       for (let i = 0; i < data.length; i++) data[i] = keep * data[i] + (1 - keep) * now[i];
     }
   }
@@ -168,11 +170,11 @@ export function train(
   settings: Settings,
   { folder, isEnough, say }: Surroundings,
   before: Before | null = null,
-): { model: any; after: Before; step: number } {
+): { model: Transformer; after: Before; step: number } {
   const { steps, batch, window, rate, warmUp, weightDecay, average: keep, seed } = settings;
   const file = join(folder, STATE);
   const saved = readSaved(folder, settings);
-  const model = hl.transformer({ ...settings.model, seed } as any) as any;
+  const model = hl.transformer({ ...settings.model, seed });
   const optimizer = hl.adamW([model], { lr: rate, betas: BETAS, weightDecay });
   const begin = saved ?? before;
   if (begin) {

@@ -5,9 +5,7 @@ export default {
   what: 'build',
   threads: 'yes',
   view: 'yes',
-  note:
-    '`"@parcel/resolver-default": { "packageExports": true }` in package.json; ' +
-    '`.parcelrc` for the whale: [both](../../tests/adopt/rows/parcel/package.json)',
+  note: 'two settings: [Parcel](guide/bundlers.md#parcel)',
   async run(place) {
     await place.run(place.bin('parcel'), ['build', 'index.html', '--dist-dir', 'built', '--no-source-maps']);
     expectComputed(await place.openFolder('built'), { view: BOTH });
