@@ -2,12 +2,12 @@
 // supports.
 
 import test from 'node:test';
+import { bent } from '../../web/drawing/flowLines.ts';
 import { scaleOf } from '../../web/features/atlas/axes.ts';
 import { mapCsv, mapSvg } from '../../web/features/atlas/exportMap.ts';
 import { sizeOf } from '../../web/features/atlas/shapes.ts';
 import { planOf } from '../../web/features/compare/alignedLayout.ts';
 import { arcOf } from '../../web/features/first/arc.ts';
-import { bent } from '../../web/features/flow/flowLines.ts';
 import { feetOf, isSlanted } from '../../web/features/flow/flowTokens.ts';
 import { labelStep, layoutOf as traceLayout } from '../../web/features/trace/traceLayout.ts';
 import { framesOf, parted, smoothed } from '../../web/features/train/chartLines.ts';

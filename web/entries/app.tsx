@@ -5,7 +5,6 @@ import { FirstSentence } from '../features/first/firstSentence.tsx';
 import { Header } from '../features/header/header.tsx';
 import { useDrop } from '../features/open/opening.tsx';
 import { Sentence } from '../features/prompt/prompt.tsx';
-import { viewOf } from '../features/views.ts';
 import { WhatIf } from '../features/whatif/whatif.tsx';
 import { isSentence } from '../model/firstVisit.ts';
 import { shownParts } from '../model/storySteps.ts';
@@ -22,6 +21,7 @@ import { Columns } from './columns.tsx';
 import { isGrown } from './instrument.tsx';
 import { useKeys } from './keys.ts';
 import { Stacked } from './stacked.tsx';
+import { viewOf } from './views.ts';
 
 const [Film, Probe, TrainBar, TrainNote] = ['Film', 'Probe', 'TrainBar', 'TrainNote'].map((name) =>
   later(() => import('../features/train/train.tsx'), name),

@@ -1,11 +1,11 @@
 // Handles keys that work everywhere on the page, except in a text field.
 
 import { useEffect } from 'preact/hooks';
-import { viewsFor } from '../features/views.ts';
 import { isSentence, PICTURE, stepAfter } from '../model/firstVisit.ts';
 import { goToFirst } from '../parts/goToFirst.ts';
 import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
+import { viewsFor } from './views.ts';
 
 /** Handles Control or Command with Z or Y. */
 function undoOrRedo(session: Session, event: KeyboardEvent) {

@@ -4,11 +4,7 @@ import { useRef } from 'preact/hooks';
 import { Closing } from '../features/first/closing.tsx';
 import { FirstPanel } from '../features/first/firstPanel.tsx';
 import { Model } from '../features/heads/headGrid.tsx';
-import { Legend } from '../features/heatmap/legend.tsx';
-import { panelFor } from '../features/panels.ts';
 import { Prediction } from '../features/prediction/prediction.tsx';
-import { Sheet } from '../features/reading/bottomSheet.tsx';
-import { viewOf } from '../features/views.ts';
 import { gapIn, shownParts } from '../model/storySteps.ts';
 import { isOpen, OWN_TEXT } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
@@ -20,7 +16,11 @@ import type { Session } from '../store/session.ts';
 import { gridOf, patchesOf, type Screen } from '../ui/layout.ts';
 import { useLengths } from '../ui/lengths.ts';
 import { useColumns, useSize } from '../ui/useSize.ts';
+import { Sheet } from './bottomSheet.tsx';
 import { Instrument, isGrown, LargePicture } from './instrument.tsx';
+import { Legend } from './legend.tsx';
+import { panelFor } from './panels.ts';
+import { viewOf } from './views.ts';
 export type Props = { screen: Screen };
 
 const [Lesson, ShortCharts] = ['Lesson', 'ShortCharts'].map((name) =>

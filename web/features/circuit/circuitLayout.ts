@@ -1,8 +1,8 @@
 // The layout of a circuit: tokens at the bottom, layers upward, the prediction at the top. Layers without heads and
 // MLPs of the circuit are thin.
 
+import { bent, CORNER } from '../../drawing/flowLines.ts';
 import type { ShownLine } from '../../model/circuit/shownLines.ts';
-import { bent, CORNER } from '../flow/flowLines.ts';
 import { columnsOf, widthOf } from './circuitColumns.ts';
 import { footOf, type Part, PORTS, partKey, partsOf } from './circuitNodes.ts';
 import { heightOf, pointsOf, routesOf, tracksOf } from './circuitRoutes.ts';

@@ -5,6 +5,7 @@ import { fileName, toCsv } from '../../drawing/export/csv.ts';
 import { widthOf } from '../../drawing/textWidth.ts';
 import type { Run } from '../../drawing/types.ts';
 import { shownWeights } from '../../model/meanOfHeads.ts';
+import { isRunnable, runAgain } from '../../model/modelProgram.ts';
 import { shown } from '../../model/tokens.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { maxWeightOf } from '../../parts/useColours.ts';
@@ -16,7 +17,6 @@ import { runPairIn, textsIn } from '../compare/twoRuns.ts';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.ts';
 import { comparisonOf, figureOf, type Panel } from './figure.ts';
 import { inJavaScript, inPython } from './headProgram.ts';
-import { isRunnable, runAgain } from './modelProgram.ts';
 import { pixelsOf } from './pixels.ts';
 
 /** Default number of PNG pixels for each pixel of the drawing. */

@@ -1,11 +1,11 @@
 // The files in which the menu Share saves what the shown view shows. Each view has its own list. The programs that
 // write the files are loaded when one is chosen.
 
+import { isRunnable } from '../../model/modelProgram.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { canShow } from '../../model/viewRules.ts';
 import type { Session } from '../../store/session.ts';
 import type { Item } from '../../ui/menu.tsx';
-import { isRunnable } from './modelProgram.ts';
 
 /** Scales of a saved PNG besides the default of 2. */
 const PNG_SCALES = [1, 3, 4];

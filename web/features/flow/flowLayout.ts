@@ -5,23 +5,25 @@
 // widest ribbon, which goes straight up. Ribbons from lower layers are further out in the lane. Above the rows, ribbons
 // from further out pass over ribbons from further in. Lines between heads use the opposite side of the columns.
 
+import {
+  type Box,
+  CORNER,
+  type Columns,
+  type Composition,
+  type Line,
+  linesOf,
+  type Node,
+  type Part,
+  type Place,
+} from '../../drawing/flowLines.ts';
 import { thumbnailSize } from '../../ui/layout.ts';
-import { CORNER, linesOf } from './flowLines.ts';
 import { besides, partsOf } from './flowParts.ts';
 import { ribbonsOf } from './flowRibbons.ts';
 import { widthsFor } from './flowWidths.ts';
 
-/** A part of the model. layer, head: −1 if the part has none. */
-export type Part = { kind: 'head' | 'mlp' | 'embed' | 'rest' | 'others'; layer: number; head: number };
-export type Box = { x: number; y: number; width: number; height: number };
-export type Node = Part & Box & { value: number; heads: number[]; slot: number; shown: boolean };
 export type Ribbon = Part & { value: number; width: number; d: string; boxes: Box[]; foot: number };
-export type Place = { layer: number; head: number };
-/** input of the upper head that a composition goes to: queries, keys or values */
-export type Kind = 'q' | 'k' | 'v';
-/** the composition of two heads */
-export type Composition = { from: Place; to: Place; kind: Kind; value: number };
-export type Line = Composition & { width: number; d: string; boxes: Box[] };
+export type { Box, Columns, Composition, Line, Node, Part, Place };
+
 /** The result of attribution. others: contributions of the heads in the decoder's attention that is not shown. */
 export type Added = {
   embed: number;
@@ -30,20 +32,6 @@ export type Added = {
   mlps: ArrayLike<number>;
   bias: number;
   sum: number;
-};
-/** The columns of heads, and the columns of feed-forward parts and of the attention that is not shown. */
-export type Columns = {
-  count: number;
-  /** number of columns of heads */
-  slots: number;
-  pitch: number;
-  /** pixels between a thumbnail and the lanes next to it */
-  pad: number;
-  /** width of the lane for lines */
-  lineRoom: number;
-  middle: (slot: number) => number;
-  /** true if the lane of ribbons is on the right of the column */
-  toRight: (node: { slot: number }) => boolean;
 };
 /** row of thumbnails; gap: height of the gap above it */
 export type Row = { y: number; gap: number };

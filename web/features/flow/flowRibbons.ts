@@ -1,7 +1,7 @@
 // The ribbons of flow, with their paths from the parts to the next token.
 
+import { boxOf, CORNER } from '../../drawing/flowLines.ts';
 import type { Columns, Node, Part, Ribbon, Rows, Widths } from './flowLayout.ts';
-import { boxOf, CORNER } from './flowLines.ts';
 export type Point = { x: number; y: number };
 /** w: width of the ribbon; x: of its middle in the lane */
 export type Placed = { part: Node; w: number; start: Point; x: number };

@@ -1,7 +1,7 @@
 // The tokens at the bottom of flow, and lines from them to a head that attends to them.
 
+import { bent, CORNER, headIn, TRACKS } from '../../drawing/flowLines.ts';
 import type { Node, Place } from './flowLayout.ts';
-import { bent, CORNER, headIn, TRACKS } from './flowLines.ts';
 /** side: width on the left, in which there are no tokens */
 export type TokenRow = { side: number; width: number; run: { S: number } };
 export type Flow = TokenRow & {

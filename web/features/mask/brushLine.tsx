@@ -5,9 +5,9 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { countOf, isLinked } from '../../model/hiddenCells.ts';
 import { placeIn, placeOfLayer, withPlace } from '../../model/modelEdits.ts';
 import { matrixOf } from '../../model/viewRules.ts';
+import { Scopes } from '../../parts/scopes.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
-import { Scopes } from '../whatif/scopes.tsx';
 import { brushTexts, hiddenHere } from './brush.tsx';
 
 const TOOLS = ['hide', 'show'] as const;

@@ -19,7 +19,7 @@ const TraceOffer = later(() => import('../trace/offer.tsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.tsx'), 'AboutHeads');
 const Similarity = later(() => import('../similarity/similarity.tsx'), 'Similarity');
 const TextImage = later(() => import('../textImage/textImage.tsx'), 'TextImage');
-const Turned = later(() => import('./turned.tsx'), 'Turned');
+const Turned = later(() => import('../../parts/turned.tsx'), 'Turned');
 const FrameLetters = later(() => import('../sound/letters.tsx'), 'FrameLetters');
 const Recognised = later(() => import('../open/openPanel.tsx'), 'Recognised');
 

@@ -2,10 +2,10 @@
 
 import { isCompared } from '../../model/modelEdits.ts';
 import { shown } from '../../model/tokens.ts';
+import turnedStyles from '../../parts/turned.css';
+import { Turned } from '../../parts/turned.tsx';
 import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import turnedStyles from '../prediction/turned.css';
-import { Turned } from '../prediction/turned.tsx';
 import ownStyles from './sound.css';
 import { sound as en } from './sound.en.ts';
 import { sound as zh } from './sound.zh.ts';

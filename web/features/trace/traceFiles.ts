@@ -3,13 +3,13 @@
 import { field } from '../../drawing/export/csv.ts';
 import type { Measure } from '../../drawing/export/svg.ts';
 import { editsOf } from '../../model/forwardEdits.ts';
+import { inputOf, listed, literal, placeOfModel } from '../../model/modelProgram.ts';
 import type { About } from '../../model/protocol/protocol.ts';
 import type { Run, State } from '../../model/state.ts';
 import { partnersOf } from '../../model/trace/alignWords.ts';
 import { ROWS, type Trace } from '../../model/trace/places.ts';
 import { shortest } from '../../ui/oklab.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { inputOf, listed, literal, placeOfModel } from '../export/modelProgram.ts';
 import { cellAt } from './shares.ts';
 import { drawTrace } from './traceFigure.ts';
 import type { Texts } from './traceState.ts';

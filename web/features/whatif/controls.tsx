@@ -14,10 +14,10 @@ import {
   withPlace,
 } from '../../model/modelEdits.ts';
 import { matrixOf } from '../../model/viewRules.ts';
+import { Scopes } from '../../parts/scopes.tsx';
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Slider } from '../../ui/slider.tsx';
-import { Scopes } from './scopes.tsx';
 
 const WINDOWS = ['0', '1', '3', '7'];
 const SCALES = [

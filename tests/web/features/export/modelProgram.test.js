@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isRunnable, runAgain } from '../../../../web/features/export/modelProgram.ts';
 import { weightsOf } from '../../../../web/model/derivation.ts';
+import { isRunnable, runAgain } from '../../../../web/model/modelProgram.ts';
 import { runOf } from '../../../../web/model/runInput.ts';
 import { change, initialState, OPENING } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';

@@ -1,7 +1,7 @@
 // A menu of the scope of a change: this head, all heads of its layer, or all heads.
 
-import { useSession } from '../../store/context.ts';
-import { Menu } from '../../ui/menu.tsx';
+import { useSession } from '../store/context.ts';
+import { Menu } from '../ui/menu.tsx';
 
 /** `name`: kind of change that has this scope, for screen readers. */
 export function Scopes({ name }: { name: string }) {

@@ -1,6 +1,29 @@
 // The lines of flow between heads. A line shows the composition of an upper head with a lower head.
 
-import type { Box, Columns, Composition, Line, Node, Place } from './flowLayout.ts';
+/** A part of the model. layer, head: −1 if the part has none. */
+export type Part = { kind: 'head' | 'mlp' | 'embed' | 'rest' | 'others'; layer: number; head: number };
+export type Box = { x: number; y: number; width: number; height: number };
+export type Node = Part & Box & { value: number; heads: number[]; slot: number; shown: boolean };
+export type Place = { layer: number; head: number };
+/** input of the upper head that a composition goes to: queries, keys or values */
+export type Kind = 'q' | 'k' | 'v';
+/** the composition of two heads */
+export type Composition = { from: Place; to: Place; kind: Kind; value: number };
+export type Line = Composition & { width: number; d: string; boxes: Box[] };
+/** The columns of heads, and the columns of feed-forward parts and of the attention that is not shown. */
+export type Columns = {
+  count: number;
+  /** number of columns of heads */
+  slots: number;
+  pitch: number;
+  /** pixels between a thumbnail and the lanes next to it */
+  pad: number;
+  /** width of the lane for lines */
+  lineRoom: number;
+  middle: (slot: number) => number;
+  /** true if the lane of ribbons is on the right of the column */
+  toRight: (node: { slot: number }) => boolean;
+};
 
 /** The inner radius of corners, in pixels. */
 export const CORNER = 6;

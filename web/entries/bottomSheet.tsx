@@ -2,11 +2,11 @@
 // title opens the sheet.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Title } from '../../parts/cellTitle.tsx';
-import { useSession } from '../../store/context.ts';
-import { useClosing } from '../../ui/useOpening.ts';
-import { Closing } from '../first/closing.tsx';
-import { panelFor } from '../panels.ts';
+import { Closing } from '../features/first/closing.tsx';
+import { Title } from '../parts/cellTitle.tsx';
+import { useSession } from '../store/context.ts';
+import { useClosing } from '../ui/useOpening.ts';
+import { panelFor } from './panels.ts';
 
 export function Sheet() {
   const session = useSession();

@@ -10,29 +10,29 @@
 //   Reading  component of the reading column, if the view has its own
 
 import type { ComponentType } from 'preact';
+import { Picture } from '../features/heatmap/heatmap.tsx';
 import type { State } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
 import { canShow, isEmpty } from '../model/viewRules.ts';
 import { later } from '../parts/lazy.tsx';
-import { Picture } from './heatmap/heatmap.tsx';
 
-const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.tsx'), name));
+const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('../features/flow/flow.tsx'), name));
 const [Atlas, AtlasMarks, AtlasHead] = ['Atlas', 'AtlasMarks', 'AtlasHead'].map((name) =>
-  later(() => import('./atlas/atlas.tsx'), name),
+  later(() => import('../features/atlas/atlas.tsx'), name),
 );
-const Empty = later(() => import('./prompt/emptyPrompt.tsx'), 'Empty');
-const Lines = later(() => import('./lines/lines.tsx'), 'Lines');
-const ContributionPanel = later(() => import('./flow/contributionPanel.tsx'), 'ContributionPanel');
-const PatchPicture = later(() => import('./patches/patches.tsx'), 'PatchPicture');
+const Empty = later(() => import('../features/prompt/emptyPrompt.tsx'), 'Empty');
+const Lines = later(() => import('../features/lines/lines.tsx'), 'Lines');
+const ContributionPanel = later(() => import('../features/flow/contributionPanel.tsx'), 'ContributionPanel');
+const PatchPicture = later(() => import('../features/patches/patches.tsx'), 'PatchPicture');
 const [Trace, TraceMarks, TracePanel] = ['Trace', 'TraceMarks', 'TracePanel'].map((name) =>
-  later(() => import('./trace/trace.tsx'), name),
+  later(() => import('../features/trace/trace.tsx'), name),
 );
 const [Text, TextMarks, TextPanel] = ['Text', 'TextMarks', 'TextPanel'].map((name) =>
-  later(() => import('./text/text.tsx'), name),
+  later(() => import('../features/text/text.tsx'), name),
 );
 const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
-  later(() => import('./compare/compare.tsx'), name),
+  later(() => import('../features/compare/compare.tsx'), name),
 );
 
 export type Component = ComponentType<any>;

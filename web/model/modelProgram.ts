@@ -1,10 +1,10 @@
 // Writes a program that repeats the run. The program opens the model, runs it on the text with the same changes, and
 // prints the weights of the head and the next token. It contains no numbers of the run.
 
-import { editsOf, patchedHeads } from '../../model/forwardEdits.ts';
-import type { About } from '../../model/protocol/protocol.ts';
-import { isOfHub, type State } from '../../model/state.ts';
-import { tokenPlaces } from '../../model/trace/places.ts';
+import { editsOf, patchedHeads } from './forwardEdits.ts';
+import type { About } from './protocol/protocol.ts';
+import { isOfHub, type State } from './state.ts';
+import { tokenPlaces } from './trace/places.ts';
 
 /** Models that the package includes, with their names in the package. */
 const INCLUDED: Record<string, string> = { whale: 'demo' };
