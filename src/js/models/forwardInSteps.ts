@@ -10,7 +10,6 @@ import { embedInput } from './embedInput.ts';
 import { type AttentionCall, Graph } from './gradients/graph.ts';
 import { computeHead } from './head.ts';
 import { type ModelInput, readInput } from './input.ts';
-import { rarePart } from './rareParts.ts';
 import { sliceRows } from './rowOperations.ts';
 import { Run, type Shared } from './run.ts';
 import type { Transformer } from './transformer.ts';
@@ -118,11 +117,9 @@ class Steps {
 
 /** Computes the input of the first block, and what all blocks share. */
 function begin(run: Run, part: StepOptions['blocks']) {
-  const { disentangled } = run.options;
   const x = part?.data && part.shape ? run.graph.from(part.shape, part.data) : embedInput(run);
-  const bias = run.positionBias()?.tensor;
-  if (disentangled) run.relative = rarePart('disentangled', run.caller).relativeRows(run, disentangled);
-  return { x, bias, relative: run.relative };
+  run.prepare();
+  return { x, bias: run.positionBias()?.tensor, relative: run.relative };
 }
 
 function finish(run: Run, x: Tensor, row: number | undefined): StepResult {

@@ -3,9 +3,10 @@
 //   x = attention(probe; hidden), pooled = x + down(activation(up(norm(x))))
 
 import type { Tensor } from '../../memory/tensor.ts';
-import { attendAcross, feed } from '../block.ts';
 import { pickRows } from '../rowOperations.ts';
 import type { Run } from '../run.ts';
+import { feedOf } from '../sublayers.ts';
+import { attendAcross } from './attendHeads.ts';
 
 /**
  * @param hidden (B,T,C)
@@ -19,12 +20,7 @@ export function poolByAttention(run: Run, hidden: Tensor): Tensor {
     run.linear(`pool.attention.w${name}`, rows, `pool.attention.b${name}`);
   const pair = { key: project('k'), value: project('v'), padding: input.keep };
   const x = project('o', attendAcross(run, 'pool.', 0, project('q', probe), pair));
-  const y =
-    options.mlp > 0
-      ? graph.add(
-          x,
-          feed(run, (name) => `pool.${name}`, run.norm('pool.norm', x)),
-        )
-      : x;
-  return pickRows(graph, y, first);
+  if (options.mlp === 0) return pickRows(graph, x, first);
+  const y = feedOf(options).forward(run, (name) => `pool.${name}`, 0, run.norm('pool.norm', x), x);
+  return pickRows(graph, graph.add(x, y), first);
 }
