@@ -185,13 +185,11 @@ class AttributionWalk implements Walk<Lazy<Stream>> {
     return lazy(() => throughNorm(this.#caller, this.#model, name, x()));
   }
 
-  scaled(name: string, x: Lazy<Stream>) {
-    const factors = this.#read.vector(name);
-    return factors ? lazy(() => mapped(x(), (y) => y.map((value, c) => value * factors[c]))) : x;
-  }
-
-  times(x: Lazy<Stream>, factor: number = 1) {
-    return factor === 1 ? x : lazy(() => mapped(x(), (y) => y.map((value) => value * factor)));
+  scaled(name: string | undefined, x: Lazy<Stream>) {
+    const { residualScale = 1 } = this.options;
+    const factors = name ? this.#read.vector(name) : undefined;
+    if (!factors && residualScale === 1) return x;
+    return lazy(() => mapped(x(), (y) => y.map((value, c) => value * (factors?.[c] ?? 1) * residualScale)));
   }
 
   add(x: Lazy<Stream>, y: Lazy<Stream>) {

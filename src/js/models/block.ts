@@ -23,9 +23,8 @@ export type Walk<X> = {
   options: Resolved;
   /** returns x if the model has no such norm */
   norm: (name: string, x: X) => X;
-  /** multiplies each channel by its factor; returns x if the model has no such factors */
-  scaled: (name: string, x: X) => X;
-  times: (x: X, factor: number) => X;
+  /** multiplies each channel by its factor, if the model has such factors, and all by residualScale */
+  scaled: (name: string | undefined, x: X) => X;
   add: (x: X, y: X) => X;
   /** gives a value its name, under which it may be captured and edited; returns the value to continue with */
   passRows: (name: string, x: X) => X;
@@ -64,65 +63,43 @@ export function block<X>(walk: Walk<X>, i: number, input: X): X {
   const list = sublayersOf(walk.options, i);
   const x = walk.passRows(at('in'), input);
   const inside = () => {
-    const y = (walk.options.normPlace === 'parallel' ? inParallel : inSeries)(walk, at, i, list, x);
-    return list.reduce((output, { component }) => walk.around(component, i, x, output), y);
+    let y = computeSublayers(walk, at, i, list, x);
+    for (const { component } of list) y = walk.around(component, i, x, y);
+    return y;
   };
   return walk.passRows(at('out'), walk.inside(i, x, inside));
 }
 
-/** Computes sublayers one after the other. */
-function inSeries<X>(walk: Walk<X>, at: At, i: number, list: Sublayer[], input: X): X {
-  const { normPlace } = walk.options;
+function computeSublayers<X>(walk: Walk<X>, at: At, i: number, list: Sublayer[], input: X): X {
+  const { normPlace, sharedNorm } = walk.options;
+  const isParallel = normPlace === 'parallel';
   let x = input;
+  let shared: X | undefined;
   for (const sublayer of list) {
-    const stream = x;
-    let y = readStream(walk, at, sublayer, x);
-    if (normPlace !== 'after') y = normed(walk, at, sublayer, y);
+    const stream = isParallel ? walk.narrowed(input) : x;
+    const read = sublayer.input ? walk.passRows(at(sublayer.input), stream) : stream;
+    let y = read;
+    if (isParallel && sharedNorm) {
+      // An edited input has a norm of its own.
+      const own = shared !== undefined && read === stream ? walk.narrowed(shared) : walk.norm(at(list[0].norm), read);
+      y = shared = walk.passRows(at(sublayer.norm), own);
+    } else if (normPlace !== 'after') y = normed(walk, at, sublayer, read);
     if (normPlace === 'stream') x = y;
     const output = outputOf(walk, at, i, sublayer, y, stream);
-    x = addToStream(walk, at, sublayer, walk.narrowed(x), output);
+    x = walk.add(walk.narrowed(x), output);
+    if (sublayer.sum) x = walk.passRows(at(sublayer.sum), x);
     if (normPlace === 'after') x = normed(walk, at, sublayer, x);
   }
   return x;
 }
 
-/** Computes sublayers that all read the input of the block. */
-function inParallel<X>(walk: Walk<X>, at: At, i: number, list: Sublayer[], input: X): X {
-  let [x, sum] = [input, input];
-  let shared: X | undefined;
-  for (const sublayer of list) {
-    const y = readStream(walk, at, sublayer, x);
-    if (!walk.options.sharedNorm) shared = normed(walk, at, sublayer, y);
-    else {
-      // An edited input has a norm of its own.
-      const own = shared === undefined || y !== x ? walk.norm(at(list[0].norm), y) : walk.narrowed(shared);
-      shared = walk.passRows(at(sublayer.norm), own);
-    }
-    const output = outputOf(walk, at, i, sublayer, shared, y);
-    x = walk.narrowed(x);
-    sum = addToStream(walk, at, sublayer, sublayer === list[0] ? x : sum, output);
-  }
-  return sum;
-}
-
-const readStream = <X>(walk: Walk<X>, at: At, { input }: Sublayer, x: X) => (input ? walk.passRows(at(input), x) : x);
-
 /** Returns the norm of x, or x if the model has no such norm. */
 const normed = <X>(walk: Walk<X>, at: At, { norm }: Sublayer, x: X) => walk.passRows(at(norm), walk.norm(at(norm), x));
 
-const addToStream = <X>(walk: Walk<X>, at: At, { sum }: Sublayer, x: X, output: X) => {
-  const y = walk.add(x, output);
-  return sum ? walk.passRows(at(sum), y) : y;
-};
-
 /** Returns the output of a sublayer as it is added to the stream: after its norm and its factors, if there are any. */
 function outputOf<X>(walk: Walk<X>, at: At, i: number, sublayer: Sublayer, x: X, stream: X) {
-  const { options } = walk;
   const { component, number, output } = sublayer;
-  let y = walk.compute(component, at, i, x, stream);
-  if (number) {
-    if (normsOutputs(options)) y = walk.norm(at(`after${number}`), y);
-    y = walk.scaled(at(`scale${number}`), y);
-  }
-  return walk.passRows(at(output), walk.times(y, options.residualScale));
+  const own = walk.compute(component, at, i, x, stream);
+  const y = number && normsOutputs(walk.options) ? walk.norm(at(`after${number}`), own) : own;
+  return walk.passRows(at(output), walk.scaled(number && at(`scale${number}`), y));
 }

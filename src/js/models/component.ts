@@ -18,9 +18,9 @@ export type Component = {
   /** @param at prefix of their names: `blocks.0` */
   parameters: (at: string, options: Resolved) => Iterable<LayerShape>;
   /** Returns the parameters that all blocks share. */
-  sharedParameters?: (options: Resolved) => Iterable<LayerShape>;
+  shared?: (options: Resolved) => Iterable<LayerShape>;
   /** Computes what all blocks share, before the first block. */
-  prepare?: (run: Run) => void;
+  prepare?: (run: Run) => unknown;
   /**
    * Captures and edits its values with run.passRows and run.passHeads.
    * @param i index of the block

@@ -5,7 +5,7 @@ import { argumentError } from '../check/errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { partOf, type Tensor, tensorsIn, viewOf } from '../memory/tensor.ts';
 import { block } from './block.ts';
-import { type Edit, ROWS, readValues, type Values } from './edits.ts';
+import { type Edit, readValues, type Values } from './edits.ts';
 import { embedInput } from './embedInput.ts';
 import { type AttentionCall, Graph } from './gradients/graph.ts';
 import { computeHead } from './head.ts';
@@ -123,7 +123,7 @@ function begin(run: Run, part: StepOptions['blocks']) {
 }
 
 function finish(run: Run, x: Tensor, row: number | undefined): StepResult {
-  const normed = run.pass('final', run.norm('norm', x), ROWS);
+  const normed = run.passRows('final', run.norm('norm', x));
   // The caller frees the input.
   const hidden = normed === x ? run.graph.duplicate(x) : normed;
   if (run.prefix !== '') return { hidden };

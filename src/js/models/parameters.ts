@@ -2,10 +2,9 @@
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.ts';
 import { type LayerShape, linear, norm } from './layerShapes.ts';
-import { attentionLayer } from './mixers/attention.ts';
 import { normsOutputs, type Resolved } from './options.ts';
 import { rarePart } from './rareParts.ts';
-import { componentsOf, feedOf, sublayersOf } from './sublayers.ts';
+import { componentsOf, sublayersOf } from './sublayers.ts';
 
 function* embedding(options: Resolved): Generator<LayerShape> {
   const {
@@ -59,15 +58,6 @@ function transform(options: Resolved, out: number, inside: number) {
   return [linear('head.dense', out, inside, bias.transform), ...after];
 }
 
-/** Yields the layers of attention pooling, a block whose only query is learned. */
-function* attentionPool(options: Resolved): Generator<LayerShape> {
-  yield { name: 'pool', random: true, parameters: [['probe', [1, options.dModel], 'normal']] };
-  yield attentionLayer('pool.attention', { ...options, queryKeyNorm: false, sinks: false });
-  if (options.mlp === 0) return;
-  yield* norm('pool.norm', options.dModel, options);
-  yield* feedOf(options).parameters('pool', options);
-}
-
 /** Returns the width of the pooled hidden states before the pooler. */
 const tokenWidth = ({ pool, dModel }: Resolved) => (pool === 'first-mean' ? 2 * dModel : dModel);
 
@@ -76,7 +66,7 @@ export const pooledWidth = (options: Resolved) => (options.pooler === 'none' ? t
 
 function* head(options: Resolved): Generator<LayerShape> {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
-  if (options.pool === 'attention') yield* attentionPool(options);
+  if (options.pool === 'attention') yield* rarePart('attentionPool', 'transformer').poolLayers(options);
   if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), bias.pooler || pooler !== 'linear');
   if (head === 'pooled') {
     const inside = pooledWidth(options);
@@ -96,7 +86,7 @@ export function* layerShapes(options: Resolved): Generator<LayerShape> {
   yield* embedding(options);
   const blocks = options.sharedBlocks ? Math.min(options.layers, 1) : options.layers;
   for (let i = 0; i < blocks; i++) yield* block(options, i);
-  for (const { sharedParameters } of componentsOf(options)) yield* sharedParameters?.(options) ?? [];
+  for (const { shared } of componentsOf(options)) yield* shared?.(options) ?? [];
   if (options.finalNorm) yield* norm('norm', options.dModel, options);
   yield* head(options);
   if (options.encoder)

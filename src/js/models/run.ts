@@ -238,15 +238,13 @@ export class Run implements Walk<Tensor> {
   }
 
   /**
-   * Multiplies each channel by its factor, if the model has such factors.
+   * Multiplies each channel by its factor, if the model has such factors, and all channels by residualScale.
    * @param x (…,C)
    */
-  scaled(name: string, x: Tensor) {
-    return this.options.layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
-  }
-
-  times(x: Tensor, factor: number) {
-    return this.graph.scale(x, factor);
+  scaled(name: string | undefined, x: Tensor) {
+    const { layerScale, residualScale } = this.options;
+    const own = name && layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
+    return this.graph.scale(own, residualScale);
   }
 
   add(x: Tensor, y: Tensor) {
@@ -263,7 +261,7 @@ export class Run implements Walk<Tensor> {
 
   /** Computes a block. If it is the block that the option `straight` names, gradients pass it unchanged. */
   inside(i: number, x: Tensor, compute: () => Tensor) {
-    return this.#isMain && this.#shared.straight === i ? this.graph.straight(x, compute) : compute();
+    return this.prefix === '' && this.#shared.straight === i ? this.graph.straight(x, compute) : compute();
   }
 
   /**
@@ -336,11 +334,6 @@ export class Run implements Walk<Tensor> {
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
   }
 
-  /** False for an encoder. */
-  get #isMain() {
-    return this.prefix === '';
-  }
-
   /** (H), of ALiBi: the score decreases by slope · distance. */
   get slopes(): Float32Array | undefined {
     const { positions, numHeads } = this.options;
@@ -403,12 +396,12 @@ export class Run implements Walk<Tensor> {
     let x = embedInput(this);
     this.prepare();
     const { layers } = this.options;
-    const count = this.#isMain ? (this.#shared.blocks ?? layers) : layers;
+    const count = this.prefix === '' ? (this.#shared.blocks ?? layers) : layers;
     for (let i = 0; i < count; i++) {
       x = this.#inScope(() => block(this, i, x), x);
     }
     if (count < layers) return x;
-    return this.pass('final', this.norm('norm', x), ROWS);
+    return this.passRows('final', this.norm('norm', x));
   }
 
   /**
@@ -426,14 +419,12 @@ export class Run implements Walk<Tensor> {
 }
 
 /** Returns an object for an encoder that has the methods of `values` and adds a prefix to the names of values. */
-function prefixed(values: Values, prefix: string) {
+function prefixed(values: Values, prefix: string): Values {
   if (prefix === '') return values;
-  return {
-    captured: values.captured,
-    idle: values.idle,
-    captures: (name: string) => values.captures(prefix + name),
-    edits: (name: string) => values.edits(prefix + name),
-    wants: (name: string) => values.wants(prefix + name),
-    pass: (name: string, ...rest: [Tensor, Axes, number, any, boolean?]) => values.pass(prefix + name, ...rest),
-  } as unknown as Values;
+  const { captured, idle } = values;
+  const methods = (['captures', 'edits', 'wants', 'pass'] as const).map((method) => [
+    method,
+    (name: string, ...rest: unknown[]) => (values as any)[method](prefix + name, ...rest),
+  ]);
+  return { captured, idle, ...Object.fromEntries(methods) };
 }

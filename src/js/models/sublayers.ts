@@ -57,7 +57,7 @@ export function sublayersOf(options: Resolved, i: number): Sublayer[] {
 /** Returns the different components of a model. A model without blocks has those of its first block. */
 export const componentsOf = (options: Resolved) =>
   new Set(
-    Array.from({ length: Math.max(options.layers, 1) }, (_, i) => sublayersOf(options, i)).flatMap((list) =>
-      list.map(({ component }) => component),
-    ),
+    Array.from({ length: Math.max(options.layers, 1) }, (_, i) => sublayersOf(options, i))
+      .flat()
+      .map(({ component }) => component),
   );

@@ -10,7 +10,7 @@ import { alibiSlopes } from '../ops/rotary.ts';
 import { type RotaryTables, rotaryTables, rotate, rowsByLength, type Visible, visibility } from './attention.ts';
 import { FORMS } from './components.ts';
 import type { Dim, OnnxGraph } from './graph.ts';
-import { times, type Value } from './operators.ts';
+import type { Value } from './operators.ts';
 import { Parameters, type Shared } from './parameters.ts';
 
 export type Rotary = NonNullable<Resolved['rotary']>;
@@ -107,10 +107,6 @@ export class Stack extends Parameters implements Walk<Value> {
    */
   passRows(name: string, x: Value, width: number = this.options.dModel) {
     return this.pass(name, x, ['batch', this.length, width]);
-  }
-
-  times(x: Value, factor: number) {
-    return times(this.graph, x, factor);
   }
 
   add(x: Value, y: Value) {

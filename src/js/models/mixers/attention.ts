@@ -24,10 +24,8 @@ export function attentionLayer(name: string, options: Resolved, memory: number =
     ['wv', [keys, memory], 'xavier'],
     ['wo', [C, queries], 'xavier'],
   ];
-  if (bias.query) parameters.push(['bq', [queries], 'zeros']);
-  if (bias.key) parameters.push(['bk', [keys], 'zeros']);
-  if (bias.value) parameters.push(['bv', [keys], 'zeros']);
-  if (bias.out) parameters.push(['bo', [C], 'zeros']);
+  for (const [name, size] of Object.entries({ query: queries, key: keys, value: keys, out: C }))
+    if (bias[name as 'out']) parameters.push([`b${name[0]}`, [size], 'zeros']);
   if (options.queryKeyNorm) {
     const wide = options.queryKeyNorm === 'all' || options.queryKeyNorm === 'each';
     const [query, key] = wide ? [queries, keys] : [headDim, headDim];
@@ -39,7 +37,15 @@ export function attentionLayer(name: string, options: Resolved, memory: number =
   return { name, random: true, parameters };
 }
 
-export function attendSelf(run: Run, at: At, i: number, x: Tensor, stream: Tensor, bias: ScoreBias): Tensor {
+/** @param bias default: that of relative positions, if there is one */
+export function attendSelf(
+  run: Run,
+  at: At,
+  i: number,
+  x: Tensor,
+  stream: Tensor,
+  bias: ScoreBias = () => run.positionBias(),
+): Tensor {
   const { options, cache } = run;
   const { headDim, numHeads, kvHeads, causal } = options;
   const normedAndRotated = (projected: Tensor, norm: string, heads: number) =>
@@ -78,8 +84,8 @@ export function attendSelf(run: Run, at: At, i: number, x: Tensor, stream: Tenso
 export const attention: Component = {
   name: 'attention',
   parameters: (at, options) => [attentionLayer(`${at}.attention`, options)],
-  sharedParameters: ({ buckets, numHeads }) =>
+  shared: ({ buckets, numHeads }) =>
     buckets ? [{ name: 'buckets', random: true, parameters: [['table', [buckets.count, numHeads], 'normal']] }] : [],
-  prepare: (run) => void run.positionBias(),
-  forward: (run, at, i, x, stream) => attendSelf(run, at, i, x, stream, () => run.positionBias()),
+  prepare: (run) => run.positionBias(),
+  forward: attendSelf,
 };

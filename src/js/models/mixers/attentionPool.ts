@@ -3,10 +3,21 @@
 //   x = attention(probe; hidden), pooled = x + down(activation(up(norm(x))))
 
 import type { Tensor } from '../../memory/tensor.ts';
+import { type LayerShape, norm } from '../layerShapes.ts';
+import type { Resolved } from '../options.ts';
 import { pickRows } from '../rowOperations.ts';
 import type { Run } from '../run.ts';
 import { feedOf } from '../sublayers.ts';
 import { attendAcross } from './attendHeads.ts';
+import { attentionLayer } from './attention.ts';
+
+export function* poolLayers(options: Resolved): Generator<LayerShape> {
+  yield { name: 'pool', random: true, parameters: [['probe', [1, options.dModel], 'normal']] };
+  yield attentionLayer('pool.attention', { ...options, queryKeyNorm: false, sinks: false });
+  if (options.mlp === 0) return;
+  yield* norm('pool.norm', options.dModel, options);
+  yield* feedOf(options).parameters('pool', options);
+}
 
 /**
  * @param hidden (B,T,C)

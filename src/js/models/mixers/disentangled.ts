@@ -208,7 +208,7 @@ const optionsOf = ({ options }: Run) => options.disentangled as NonNullable<Reso
 export const disentangledAttention: Component = {
   ...attention,
   name: 'disentangledAttention',
-  sharedParameters: relativeLayers,
+  shared: relativeLayers,
   prepare(run) {
     run.relative = relativeRows(run);
   },
