@@ -68,6 +68,8 @@ function withPlainNamespaces(code: string, helper: string) {
   }
   const fields = ({ arguments: [{ properties }] }) =>
     properties.map(({ key, value }) => [code.slice(key.start, key.end), value.body.name]);
+  // The minifier writes a namespace that is read once into the expression that reads it.
+  if (calls.length === 0) return undefined;
   if (!calls.every((call) => fields(call).every(([, name]) => defined.get(name) <= call.start))) return undefined;
   for (const { start, end, ...call } of calls.reverse()) {
     const object = `{${fields(call).map((field) => field.join(':'))}}`;

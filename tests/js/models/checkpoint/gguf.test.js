@@ -357,7 +357,7 @@ const REFUSED = [
   [
     'an architecture',
     { 'general.architecture': 'mamba' },
-    /metadata general\.architecture is 'mamba', which is not one of llama, qwen2/,
+    /metadata general\.architecture is 'mamba', which is not one of bert, bloom, gemma, gemma2/,
   ],
   [
     'no architecture',

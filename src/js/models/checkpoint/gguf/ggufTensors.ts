@@ -10,9 +10,10 @@ import { KINDS, type KnownDType } from '../../../io/dtypes.ts';
 import { type GgufRange, typeOf } from '../../../io/gguf.ts';
 import { type BlockType, dequantize, type GgufType, isInBlocks, toBlockRows } from '../../../io/ggufTypes.ts';
 import { toHalves } from '../../../io/halves.ts';
+import type { Architecture } from '../../families/common.ts';
 import type { Folder } from '../files.ts';
 import type { Storage, Stored } from '../readWeights.ts';
-import { type Architecture, FREQUENCIES, fillName, type ParsedName, parseName, projectionOf } from './ggufNames.ts';
+import { FREQUENCIES, fillName, type ParsedName, parseName, projectionOf } from './ggufNames.ts';
 
 /** a tensor in one of the files */
 export type Located = GgufRange & { name: string; file: string };
