@@ -23,9 +23,10 @@ export type OpenOptions = {
    * type of the weights in memory; default 'float32'. With 'stored', matrices that the file stores as float16 or
    * bfloat16 keep this type, which takes half the memory and gives the same results. Matrices that a GGUF file stores
    * in blocks of fewer bits keep these blocks, and the inputs of their products are rounded to 16 bits. With 'int8',
-   * matrices are rounded to nine bits and take 29% of the memory; with 'int4', they are rounded to four bits in blocks
-   * of 32 and take 16%, and the inputs of their products are rounded to 8 bits. Only models with float32 weights can
-   * be trained
+   * matrices are rounded to nine bits, integers from −254 to 254 with a scale for every 128 inputs, and take 29% of the
+   * memory; the inputs of their products are rounded to 16 bits, or to 12 on processors that multiply four pairs of
+   * bytes at once (VNNI, the dot product of ARM). With 'int4', they are rounded to four bits in blocks of 32 and take
+   * 16%, and the inputs of their products are rounded to 8 bits. Only models with float32 weights can be trained
    */
   weights?: 'float32' | 'stored' | 'int8' | 'int4';
   /** number of blocks that are opened, from the first; default: all */
