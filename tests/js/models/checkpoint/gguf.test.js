@@ -362,7 +362,7 @@ const REFUSED = [
   [
     'no architecture',
     { 'general.architecture': undefined },
-    /metadata general\.architecture is missing, expected one of llama/,
+    /metadata general\.architecture is missing, expected one of bert, bloom/,
   ],
   ['an adapter', { 'general.type': 'adapter' }, /metadata general\.type is 'adapter'/],
   ['a missing key', { 'llama.block_count': undefined }, /metadata llama\.block_count is missing, expected an integer/],
