@@ -3,8 +3,11 @@
 // after it.
 
 import { HeadlightError } from '../../check/errors.ts';
+import type { Resolved } from '../../models/options.ts';
 import { parameterName } from '../../models/parameters.ts';
+import { componentsOf, sublayersOf } from '../../models/sublayers.ts';
 import { type Model, type Numbers, type Parameter, parametersOf, requireModel, scaleRows } from '../arrays.ts';
+import { ATTRIBUTIONS } from '../components.ts';
 
 /**
  * A node of the graph, which adds to the residual stream or reads from it. query, key and value are the inputs of one
@@ -35,7 +38,7 @@ export type Edges = {
 export function edgesOf(caller: string, model: Model): Edges {
   requireModel(caller, model);
   const { options } = model;
-  const { layers, numHeads, kvHeads = numHeads, mlp = 1, normPlace = 'before', cross } = options;
+  const { layers, numHeads, kvHeads = numHeads, normPlace = 'before', cross } = options;
   const refuse = (cause: string) =>
     new HeadlightError('ARGUMENT', `${caller}: ${cause}, so that its parts do not add up in the residual stream`, {
       parameter: 'model',
@@ -45,22 +48,27 @@ export function edgesOf(caller: string, model: Model): Edges {
   if (cross) throw refuse('this model attends to an encoder');
   const sources: Node[] = [{ kind: 'embed' }];
   const targets: Node[] = [];
+  /** The number of sources before each target. */
+  const counts: number[] = [];
+  const read = (target: Node, count: number) => {
+    targets.push(target);
+    counts.push(count);
+  };
   for (let layer = 0; layer < layers; layer++) {
+    const start = sources.length;
     const each = (kind: Node['kind'], count: number) =>
       Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
-    targets.push(...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads));
-    sources.push(...each('head', numHeads));
-    if (mlp === 0) continue;
-    targets.push({ kind: 'mlp', layer });
-    sources.push({ kind: 'mlp', layer });
+    for (const { component } of sublayersOf(options as Resolved, layer)) {
+      const count = normPlace === 'parallel' ? start : sources.length;
+      const hasHeads = ATTRIBUTIONS[component.name].kind === 'heads';
+      const inputs = hasHeads
+        ? [...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads)]
+        : [{ kind: 'mlp' as const, layer }];
+      for (const input of inputs) read(input, count);
+      sources.push(...(hasHeads ? each('head', numHeads) : [{ kind: 'mlp' as const, layer }]));
+    }
   }
-  targets.push({ kind: 'logits', layer: layers });
-  const isBefore = (source: Node, target: Node) => {
-    const [from, to] = [source.layer ?? -1, Number(target.layer)];
-    return from < to || (from === to && normPlace !== 'parallel' && source.kind === 'head' && target.kind === 'mlp');
-  };
-  // Sources are in the order in which they are computed.
-  const counts = targets.map((target) => sources.filter((source) => isBefore(source, target)).length);
+  read({ kind: 'logits', layer: layers }, sources.length);
   const before = (v: number) => counts[v];
   const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
   const groupOf = (head: number) => Math.floor((head * kvHeads) / numHeads);
@@ -69,7 +77,10 @@ export function edgesOf(caller: string, model: Model): Edges {
     targets,
     before,
     groupOf,
-    capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])],
+    capture: [
+      'embed',
+      ...[...componentsOf(options as Resolved)].map(({ name }) => `blocks.*.${ATTRIBUTIONS[name].value}`),
+    ],
     inputs,
   };
 }
