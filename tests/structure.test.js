@@ -1,4 +1,4 @@
-// Checks which folders import each other, and that no imports are circular. Imports of types in comments do not count.
+// Checks which folders import each other, and that no imports are circular. Imports of types do not count.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-const IMPORT = /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
+const IMPORT = /^\s*(?:import|export)\b(?! type\b)(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
 /** Matches a module that is loaded on demand. */
-const LATER = /\bimport\(\s*['"](\.[^'"]+)['"]/g;
+const LATER = /(?<!typeof )\bimport\(\s*['"](\.[^'"]+)['"]/g;
 const INCLUDE = /^\s*#\s*include\s*"([^"]+)"/gm;
 
 const filesIn = (folder, ending) =>
@@ -28,7 +28,7 @@ function graphOf(files, pattern, resolve) {
   );
 }
 const modules = (folder, pattern = IMPORT) =>
-  graphOf(filesIn(folder, /\.jsx?$/), pattern, (file, name) => normalize(join(dirname(file), name)));
+  graphOf(filesIn(folder, /\.tsx?$/), pattern, (file, name) => normalize(join(dirname(file), name)));
 const headers = () =>
   graphOf(filesIn('src/core', /\.[ch]$/), INCLUDE, (file, name) =>
     [join(dirname(file), name), join('src/core', name)].map(normalize).find((path) => existsSync(join(ROOT, path))),
@@ -59,7 +59,11 @@ function circleIn(graph) {
  */
 function upwards(graph, folder, rows) {
   const rowOf = new Map(rows.flatMap((rooms, row) => rooms.map((room) => [room, row])));
-  const roomOf = (file) => relative(folder, file).split('/')[0];
+  // The ONNX form and the attribution of a mixer or feed are next to it, and belong to the folders that use them.
+  const roomOf = (file) => {
+    const [, form] = /\.(onnx|attribution)\.ts$/.exec(file) ?? [];
+    return form ? { onnx: 'onnx', attribution: 'analysis' }[form] : relative(folder, file).split('/')[0];
+  };
   return [...graph].flatMap(([file, others]) =>
     others
       .filter((other) => !relative(folder, other).startsWith('..'))
@@ -93,7 +97,7 @@ function reachedFrom(...files) {
   for (const file of files) walk(file);
   return reached;
 }
-const isComponent = (file) => file.endsWith('.jsx');
+const isComponent = (file) => file.endsWith('.tsx');
 const isIn = (folder) => (file) => file.startsWith(`web/${folder}/`);
 
 test('web: entries import features, no other folder imports entries', () => {
@@ -115,10 +119,10 @@ test('web: neither the store nor the worker imports a component, and parts of ui
 
 /** Files of features that may use the DOM, because they draw, move elements, save or read files, or define hooks. */
 const USES_DOCUMENT =
-  /(paintWeights|paintAligned|savePicture|textWidth|use[A-Z]\w+|droppedFiles|twoRuns|embedSnippet|unfold)\.js$/;
+  /(paintWeights|paintAligned|savePicture|textWidth|use[A-Z]\w+|droppedFiles|twoRuns|embedSnippet|unfold)\.ts$/;
 
 test('web: computations of features use no document, window or worker', () => {
-  for (const file of [...filesIn('web/features', /\.js$/), ...filesIn('web/texts', /\.js$/)]) {
+  for (const file of [...filesIn('web/features', /\.ts$/), ...filesIn('web/texts', /\.ts$/)]) {
     if (USES_DOCUMENT.test(file)) continue;
     const text = readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
     assert.doesNotMatch(text, /\b(document|window|navigator|Worker|postMessage|HTMLElement)\b\s*[.([]/, file);
@@ -138,7 +142,7 @@ function assignedSignals(text) {
 }
 
 test('web: only the store assigns to signals of the session, other files call its actions', () => {
-  const files = ['features', 'ui', 'entries'].flatMap((folder) => filesIn(`web/${folder}`, /\.jsx?$/));
+  const files = ['features', 'ui', 'entries'].flatMap((folder) => filesIn(`web/${folder}`, /\.tsx?$/));
   assert.ok(files.length > 100);
   for (const file of files) assert.deepEqual(assignedSignals(readFileSync(join(ROOT, file), 'utf8')), [], file);
   const wrong = 'session.hover.value = null; hover.value ??= 1; a.count.value++; event.currentTarget.value = ""';
@@ -147,10 +151,10 @@ test('web: only the store assigns to signals of the session, other files call it
 });
 
 test('web: the workers import no component and no store of signals, directly or not', () => {
-  const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.js`));
+  const reached = reachedFrom(...['page', 'view', 'onefile'].map((name) => `web/entries/${name}.worker.ts`));
   assert.ok(reached.has('web/worker/trainer/trainer.ts'));
   assert.deepEqual([...reached].filter(isComponent), []);
-  const withSignals = filesIn('web/store', /\.js$/).filter((file) =>
+  const withSignals = filesIn('web/store', /\.ts$/).filter((file) =>
     readFileSync(join(ROOT, file), 'utf8').includes("from '@preact/signals';"),
   );
   assert.ok(withSignals.includes('web/store/session.ts'));
@@ -170,8 +174,9 @@ test('src/js: check → memory, io → ops, text, hub → models → analysis, o
       ['ops', 'text', 'hub'],
       ['models'],
       ['analysis', 'onnx'],
-      ['types.js'],
-      ['index.js'],
+      ['types.ts'],
+      ['index.ts'],
+      ['ambient.d.ts'],
       ['load'],
     ]),
     [],

@@ -4,8 +4,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { load } from '../../dist/headlight.node.js';
+import { initialState } from '../../web/model/state.ts';
 import { foldAnswer } from '../../web/store/firstAnswer.ts';
-import { initialState } from '../../web/store/state.ts';
 import { createAnswerer } from '../../web/worker/requests.ts';
 
 /** The parts of the answer that the page shows. The other parts describe how the answer was computed. */

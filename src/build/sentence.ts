@@ -73,7 +73,7 @@ const third = ({ data, shape: [size] }: Stored, i: number): Stored => ({
   shape: [size / 3],
 });
 
-/** Returns the encoder's tensors under the names that web/features/prompt/tokens.ts uses. */
+/** Returns the encoder's tensors under the names that web/model/tokens.ts uses. */
 export function sentenceTensors(folder = FOLDER) {
   const graph = readGraphTensors(folder);
   const find = (path: string) => {

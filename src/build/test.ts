@@ -95,6 +95,7 @@ async function run(node, files, { tier, flavour }) {
   const browser = await startBrowser(files);
   const options = [
     '--expose-gc',
+    '--import=./tests/support/typescript.js',
     '--test',
     `--test-timeout=${HANGS}`,
     `--test-concurrency=${availableParallelism()}`,

@@ -1,6 +1,5 @@
 // biome-ignore-all lint/suspicious/noEmptyInterface: they merge with the library's interfaces, as types cannot
-// Declares the browser types that the declarations of this module refer to. In a project without the library "dom" they
-// are empty interfaces. In a project with it, each merges with the interface of that library and adds nothing.
+// Browser types that the declarations of this module name. Without the library "dom" they are empty interfaces.
 
 interface AbortSignal {}
 interface Blob {}

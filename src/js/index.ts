@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// The public API, except `load`, which is in the entries node.ts, browser.ts and inline.ts. Each of these entries finds
-// the binary in a different way.
+// The public API, except `load`, which the entries node.ts, browser.ts and inline.ts export, as each finds the binary
+// in its own way.
 
 import type { CoreExports } from '../../dist/abi/abi.js';
 import { version } from '../../package.json';
@@ -48,7 +48,6 @@ export type Info = {
 };
 /** default 0, 0 and 1 */
 export type NormalOptions = { seed?: number; mean?: number; std?: number };
-/** default 0, 0 and 1 */
 export type UniformOptions = { seed?: number; low?: number; high?: number };
 
 /** One instance of the core with its own memory. Created by load(). */
@@ -58,10 +57,7 @@ export class Headlight {
   #parts: typeof import('./models/parts.ts') | Error;
   #environment: Environment;
 
-  /**
-   * @internal
-   * @param parts the module with layers and models, or the error with which its import failed
-   */
+  /** parts: the module with layers and models, or the error with which its import failed @internal */
   constructor(
     core: CoreExports,
     linear: WebAssembly.Memory,
@@ -87,10 +83,7 @@ export class Headlight {
     };
   }
 
-  /**
-   * Makes a tensor from nested arrays, a typed array with a shape, or another tensor. The data is copied.
-   * @param shape default: the shape of the data
-   */
+  /** Makes a tensor, a copy of nested arrays, a typed array or another tensor. shape: default: that of the data. */
   tensor(data: TensorLike, shape?: readonly number[]): Tensor {
     return this.#memory.tensor(data, 'tensor', 'data', shape);
   }
@@ -125,9 +118,8 @@ export class Headlight {
   }
 
   /**
-   * Computes scaled dot-product attention of query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv). Two other layouts are
-   * accepted: one head, (B,T,D), and packed heads, (B,T,H·D), which need the options `heads` and `kvHeads`. The output
-   * has the layout of the query.
+   * Computes scaled dot-product attention of query (B,H,T,D), key (B,G,S,D) and value (B,G,S,Dv). Also accepts one
+   * head, (B,T,D), and packed heads, (B,T,H·D), with `heads` and `kvHeads`. The output has the layout of the query.
    */
   attention<
     W extends WeightsChoice = undefined,
@@ -158,10 +150,7 @@ export class Headlight {
     return new (this.#part('linear').Linear)(this.#memory, options);
   }
 
-  /**
-   * Makes an embedding layer, which returns a row of its table for each id. With `context` it adds a learned position
-   * embedding.
-   */
+  /** Makes an embedding layer: a row of its table for each id and, with `context`, a learned position embedding. */
   embedding(options: EmbeddingOptions): Embedding {
     return new (this.#part('embedding').Embedding)(this.#memory, options);
   }
@@ -176,10 +165,7 @@ export class Headlight {
     return new (this.#part('rmsNorm').Norm)(this.#memory, 'rmsNorm', options);
   }
 
-  /**
-   * Makes an elementwise activation function. With `gated`, the function has two inputs and returns activation(gate) ·
-   * up.
-   */
+  /** Makes an elementwise activation. With `gated` it has two inputs and returns activation(gate) · up. */
   activation<G extends boolean | undefined = undefined>(
     options: ActivationOptions<G>,
   ): G extends true ? GatedActivation : Activation {
@@ -212,10 +198,7 @@ export class Headlight {
     return this.#part('crossEntropy').crossEntropy(this.#memory, logits, targets, options);
   }
 
-  /**
-   * Returns the mean of (prediction − target)² and the gradient of the prediction.
-   * @param target of the same shape
-   */
+  /** Returns the mean of (prediction − target)² and the gradient of the prediction. Both have the same shape. */
   meanSquaredError(prediction: TensorLike, target: TensorLike): { loss: number; dPrediction: Tensor } {
     return this.#part('meanSquaredError').meanSquaredError(this.#memory, prediction, target);
   }
@@ -230,10 +213,7 @@ export class Headlight {
     return new (this.#part('adam').Adam)(this.#memory, 'adam', parameters, options);
   }
 
-  /**
-   * Makes an AdamW optimizer: Adam with decoupled weight decay.
-   * @param options weightDecay is 0.01 by default
-   */
+  /** Makes an AdamW optimizer: Adam with decoupled weight decay, 0.01 by default. */
   adamW(parameters: Trainable, options: AdamOptions = {}): Adam {
     return new (this.#part('adamW').Adam)(this.#memory, 'adamW', parameters, options);
   }
@@ -246,8 +226,7 @@ export class Headlight {
 
   /**
    * Opens a checkpoint in the layout of Hugging Face: config.json, model.safetensors or its shards, tokenizer.json.
-   * @param files a folder (a path in Node, a URL, hf://owner/name,
-   * a directory handle), or files by name; or 'demo', the model that is included in the package
+   * @param files a folder (a path in Node, a URL, hf://owner/name, a directory handle), files by name, or 'demo'
    * @param options of a model for texts and pictures: CLIP, SigLIP
    */
   openModel(files: ModelFiles, options: OpenOptions & { tower: 'both' }): Promise<TextImageModel>;
@@ -257,18 +236,15 @@ export class Headlight {
     return openModel(this.#memory, files, options, this.#environment);
   }
 
-  /**
-   * Opens a tokenizer.json.
-   * @param file a path in Node, a URL, hf://owner/name, or its bytes
-   */
+  /** Opens a tokenizer.json: a path in Node, a URL, hf://owner/name, or its bytes. */
   async openTokenizer(file: string | URL | Blob | ArrayBuffer | ArrayBufferView): Promise<Tokenizer> {
     const { openTokenizerFile } = await import('./models/checkpoint/open.ts');
     return openTokenizerFile(file, this.#environment);
   }
 
   /**
-   * Finds the attention layers of a checkpoint by the names of their tensors. To open one of these layers, make a layer
-   * with multiHeadAttention and pass the prefix that was found to its loadStateDict.
+   * Finds the attention layers of a checkpoint by names of tensors. Pass a found prefix to loadStateDict of
+   * multiHeadAttention.
    * @param dict tensors by name, or the result of readSafetensorsHeader
    * @param config a config.json, for the number of heads
    */
@@ -276,10 +252,7 @@ export class Headlight {
     return layersIn(dict, config);
   }
 
-  /**
-   * Loads a transformer written by `save`.
-   * @param saved the file, or the result of `readSafetensors`
-   */
+  /** Loads a transformer written by `save`: the file, or the result of `readSafetensors`. */
   loadTransformer(saved: Uint8Array | ArrayBuffer | SavedTransformer): Transformer {
     return this.#part('loadTransformer').loadTransformer(this.#memory, saved);
   }
@@ -292,9 +265,8 @@ export class Headlight {
   }
 
   /**
-   * Scales all gradients so that their total norm is at most maxNorm. If the norm is not finite, they are unchanged.
-   * @param gradients an object of named gradients, or layers
-   * @returns the total norm before scaling
+   * Scales all gradients (by name, or those of layers) so that their total norm is at most maxNorm, unless it is not
+   * finite. Returns the norm before scaling.
    */
   clipGradients(gradients: Trainable, maxNorm: number): number {
     return this.#part('clipGradients').clipGradients(this.#memory, gradients, maxNorm);

@@ -1,6 +1,5 @@
 /// <reference path="./ambient.d.ts" />
-// Re-exports the public types. This is a declaration file because a re-export keeps the type parameters and the
-// documentation, which a typedef in a comment loses.
+// Re-exports the public types, with their type parameters and documentation.
 
 import type { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './ops/visibility.ts';
 
@@ -113,8 +112,8 @@ export type { Encoding } from './text/processors.ts';
 export type { DecodeOptions, Tokenizer } from './text/tokenizer.ts';
 
 /**
- * A number, or nested arrays of numbers. The depth depends on the shape of a tensor, which the type does not know. So
- * the type allows both: indexing to any depth, and use as a number.
+ * The depth depends on the shape of a tensor, which the type does not know, so it allows indexing to any depth, and use
+ * as a number.
  */
 export type NestedNumbers = number & NestedNumbers[];
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { load } from '../../dist/headlight.node.js';
 import { serve } from '../../src/build/server.ts';
 import { writeNpy } from '../../src/js/io/formats.ts';
-import { settingsOf, usualTraining } from '../../web/features/train/settings.ts';
+import { settingsOf, usualTraining } from '../../web/model/training/settings.ts';
 import { Trainer } from '../../web/worker/trainer/trainer.ts';
 import { launch } from '../support/chromium.js';
 import { median } from './measure.js';

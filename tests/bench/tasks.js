@@ -4,7 +4,7 @@
 
 import { load, warmupSchedule } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.ts';
-import { batchOf, TASKS } from '../../web/features/train/tasks.ts';
+import { batchOf, TASKS } from '../../web/model/training/tasks.ts';
 
 const SEEDS = [1, 2, 3];
 const [WARM_UP, MAX_NORM] = [50, 1];

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { load } from '../../dist/headlight.node.js';
 import { uniformSource } from '../../src/js/ops/random.ts';
-import { batchOf, TASKS } from '../../web/features/train/tasks.ts';
+import { batchOf, TASKS } from '../../web/model/training/tasks.ts';
 
 const { layers, dModel: C, numHeads: H } = TASKS.repeat.model;
 const {

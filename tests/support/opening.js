@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { copiedFrom } from '../../src/build/demo/copying.ts';
 import { openTokenizer } from '../../src/js/text/tokenizer.ts';
-import { OPENING } from '../../web/store/state.ts';
+import { OPENING } from '../../web/model/state.ts';
 
 const file = new URL('../../web/demo/tokenizer.json', import.meta.url);
 const tokenizer = openTokenizer(readFileSync(file, 'utf8'));

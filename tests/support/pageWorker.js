@@ -1,7 +1,7 @@
 // Runs the worker of the page in this process.
 
 import { readFileSync } from 'node:fs';
-import { initialState } from '../../web/store/state.ts';
+import { initialState } from '../../web/model/state.ts';
 import { createAnswerer } from '../../web/worker/requests.ts';
 
 /** Creates a worker, whose answers are objects with parts by name. `hl` is an instance of the module. */

@@ -2,7 +2,7 @@
 
 import { warmupSchedule } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.ts';
-import { batchOf } from '../../web/features/train/tasks.ts';
+import { batchOf } from '../../web/model/training/tasks.ts';
 
 /** Trains a model like the page, and returns the last result of `examine`. */
 export function teach(hl, model, { rate, batch, steps }, task, examine = () => null) {

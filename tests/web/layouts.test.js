@@ -9,10 +9,10 @@ import { planOf } from '../../web/features/compare/alignedLayout.ts';
 import { arcOf } from '../../web/features/first/arc.ts';
 import { bent } from '../../web/features/flow/flowLines.ts';
 import { feetOf, isSlanted } from '../../web/features/flow/flowTokens.ts';
-import { layoutOf as headLayout } from '../../web/features/heads/headLayout.ts';
-import { barsOf } from '../../web/features/reading/bars.ts';
 import { labelStep, layoutOf as traceLayout } from '../../web/features/trace/traceLayout.ts';
 import { framesOf, parted, smoothed } from '../../web/features/train/chartLines.ts';
+import { barsOf } from '../../web/parts/bars.ts';
+import { layoutOf as headLayout } from '../../web/parts/headLayout.ts';
 import {
   labelSize,
   labelsAbove,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { writeNpy } from 'headlight-attention/formats';
-import { OPENING } from '../../web/store/state.ts';
+import { OPENING } from '../../web/model/state.ts';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { families } from '../support/families.js';
 import { GUESS, LONGER, NAMES } from '../support/opening.js';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { serve } from '../../src/build/server.ts';
-import { OPENING } from '../../web/store/state.ts';
-import { shareText } from '../../web/texts/numbers.ts';
+import { shareText } from '../../web/model/numbers.ts';
+import { OPENING } from '../../web/model/state.ts';
 import { FROM, GUESS, LAST, NAMES, nameOf, TOKENS } from '../support/opening.js';
 import {
   assertAccessible,

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeNpy } from 'headlight-attention/formats';
-import { OPENING } from '../../web/store/state.ts';
+import { OPENING } from '../../web/model/state.ts';
 import { makeCheckpoint } from '../support/checkpoint.js';
 import { families } from '../support/families.js';
 import { LONGER } from '../support/opening.js';

@@ -2,19 +2,19 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FirstSentence } from '../features/first/firstSentence.tsx';
-import { isSentence } from '../features/first/firstSteps.ts';
 import { Header } from '../features/header/header.tsx';
 import { useDrop } from '../features/open/opening.tsx';
 import { Sentence } from '../features/prompt/prompt.tsx';
-import { shownParts } from '../features/story/steps.ts';
-import { isOpen } from '../features/train/settings.ts';
 import { viewOf } from '../features/views.ts';
 import { WhatIf } from '../features/whatif/whatif.tsx';
+import { isSentence } from '../model/firstVisit.ts';
+import { shownParts } from '../model/storySteps.ts';
+import { isOpen } from '../model/training/settings.ts';
+import { later } from '../parts/lazy.tsx';
+import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
-import { useSession } from '../ui/context.ts';
 import { useKeptFocus } from '../ui/focus.ts';
 import { LOW, type Screen, screenOf } from '../ui/layout.ts';
-import { later } from '../ui/lazy.tsx';
 import { LengthsContext, useLengthsOf } from '../ui/lengths.ts';
 import { px } from '../ui/px.ts';
 import { useSize } from '../ui/useSize.ts';
@@ -102,7 +102,6 @@ export function App({
   );
 }
 
-/** Messages about failures, and about what could not be shown. */
 function Messages() {
   const session = useSession();
   return (
@@ -145,7 +144,6 @@ function BottomLine({ screen: { kind, size }, controls }: { screen: Screen; cont
   return controls ? <WhatIf kind={kind} /> : null;
 }
 
-/** The message of the last failure. */
 export function Failed() {
   const session = useSession();
   const words = session.words.value;
@@ -162,7 +160,6 @@ export function Failed() {
   );
 }
 
-/** The message that another model could not be shown. */
 function Refused({ title, why }: { title: string; why: string }) {
   const session = useSession();
   const words = session.words.value;
@@ -176,7 +173,6 @@ function Refused({ title, why }: { title: string; why: string }) {
   );
 }
 
-/** The text that screen readers speak. */
 export function Announcement() {
   return (
     <div class="spoken" role="status" aria-live="polite">
@@ -185,10 +181,7 @@ export function Announcement() {
   );
 }
 
-/**
- * Returns true if the window is low. The result changes only with an event `resize` of the window, so that bars of a
- * browser that appear and disappear during scrolling change nothing.
- */
+/** Returns true if the window is low. Changes only on `resize`, so browser bars that come and go have no effect. */
 function useLow() {
   const isLow = () => innerHeight < LOW.height;
   const [low, setLow] = useState(isLow);

@@ -1,8 +1,8 @@
 // Draws a beam of light from the thumbnail of a head to the large picture, for a moment after the head was chosen.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { HEADS } from '../features/first/firstSteps.ts';
-import { useSession } from '../ui/context.ts';
+import { HEADS } from '../model/firstVisit.ts';
+import { useSession } from '../store/context.ts';
 import { reducedMotion } from '../ui/motion.ts';
 
 /** Returns the SVG paths of the beam and of its two edges; null if the thumbnail or the large picture is missing. */

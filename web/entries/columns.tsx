@@ -5,14 +5,14 @@ import { Closing } from '../features/first/closing.tsx';
 import { FirstPanel } from '../features/first/firstPanel.tsx';
 import { Model } from '../features/heads/headGrid.tsx';
 import { Legend } from '../features/heatmap/legend.tsx';
-import { usePicture } from '../features/heatmap/usePicture.ts';
 import { panelFor } from '../features/panels.ts';
 import { Prediction } from '../features/prediction/prediction.tsx';
-import { hasInside } from '../features/story/steps.ts';
-import { isOpen } from '../features/train/settings.ts';
 import { viewOf } from '../features/views.ts';
-import { useSession } from '../ui/context.ts';
-import { later } from '../ui/lazy.tsx';
+import { hasInside } from '../model/storySteps.ts';
+import { isOpen } from '../model/training/settings.ts';
+import { later } from '../parts/lazy.tsx';
+import { usePicture } from '../parts/usePicture.ts';
+import { useSession } from '../store/context.ts';
 import { useLengths } from '../ui/lengths.ts';
 import { useColumns, useSize } from '../ui/useSize.ts';
 import { Beam } from './beam.tsx';
@@ -73,10 +73,7 @@ export function Columns() {
   );
 }
 
-/**
- * The model below the predictions, or below the lesson of a training.
- * @param props height: that of the columns without the legend
- */
+/** The model below the predictions, or below the lesson of a training. `height`: of the columns without the legend. */
 function LeftColumn({ width, height, isLow }: { width: number; height: number; isLow: boolean }) {
   const session = useSession();
   const above = useRef(null);

@@ -2,9 +2,10 @@
 
 import { effect, type Signal, signal } from '@preact/signals';
 import { argumentError, HeadlightError } from '../../src/js/check/errors.ts';
-import { PROGRAM_MODEL, readAddress, type State } from '../store/state.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
+import { PROGRAM_MODEL, type State } from '../model/state.ts';
+import { readAddress } from '../store/address.ts';
 import { routed } from '../worker/answerInPage.ts';
-import type { WorkerLike } from '../worker/client.ts';
 import style from './embedded.css';
 import { embedded, type Shape } from './embedded.tsx';
 import { mount } from './mount.tsx';
@@ -43,10 +44,7 @@ function createHeadCheck(caller: string, options: ViewOptions) {
     skip() {
       checked = true;
     },
-    /**
-     * Checks once.
-     * @returns the problem, if any
-     */
+    /** Checks once; returns the problem, if any. */
     refuses(about: Counts): string | null {
       if (checked) return null;
       checked = true;
@@ -61,10 +59,7 @@ function createHeadCheck(caller: string, options: ViewOptions) {
   };
 }
 
-/**
- * Returns a promise that resolves after the first picture in the chosen language.
- * @param wrong returns the error of an option, if that error prevents the picture
- */
+/** Resolves after the first picture in the chosen language. `wrong` returns an option's error that prevents it. */
 function readyOf(caller: string, session: Page['session'], wrong: () => unknown): Promise<void> {
   const drawn = new Promise((resolve, reject) => {
     const end = effect(() => {
@@ -90,7 +85,6 @@ export function createView(
     models,
     onTheme,
   }: {
-    /** starts the worker */
     start: () => WorkerLike;
     /** models of the menu whose files are available */
     models: readonly string[];

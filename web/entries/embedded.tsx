@@ -4,12 +4,12 @@
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Model } from '../features/heads/headGrid.tsx';
-import { NUMBER_WIDTH, STREAM_WIDTH } from '../features/heads/headLayout.ts';
-import { usePicture } from '../features/heatmap/usePicture.ts';
-import { Title } from '../features/reading/cellTitle.tsx';
 import { viewNamed } from '../features/views.ts';
-import type { Run } from '../store/types.ts';
-import { useSession } from '../ui/context.ts';
+import type { Run } from '../model/types.ts';
+import { Title } from '../parts/cellTitle.tsx';
+import { NUMBER_WIDTH, STREAM_WIDTH } from '../parts/headLayout.ts';
+import { usePicture } from '../parts/usePicture.ts';
+import { useSession } from '../store/context.ts';
 import { between, screenOf } from '../ui/layout.ts';
 import { LengthsContext, useLengths, useLengthsOf } from '../ui/lengths.ts';
 import { useSize } from '../ui/useSize.ts';
@@ -31,7 +31,7 @@ const WIDEST = 1200;
 /** Minimum width of a picture that has room for the head's name in the corner. */
 const CORNER = 300;
 
-/** @param fills true if the element has a height */
+/** `fills`: true if the element has a height. */
 export function embedded(shape: Signal<Shape>, fills: boolean) {
   return function Embedded({ host }: { host: HTMLElement }) {
     const { width, height } = useSize(host);
@@ -48,7 +48,6 @@ export function embedded(shape: Signal<Shape>, fills: boolean) {
 /** Returns the kind of screen that sets the font sizes of a part. */
 const kindOf = (width: number) => screenOf(Math.min(width, WIDEST)).kind;
 
-/** A single part of the instrument. */
 function Part(props: PartProps) {
   const session = useSession();
   const { view, width, height } = props;
@@ -120,7 +119,6 @@ function Name({ run: { about, layer, head } }: { run: Run }) {
   return name ? <h2 class="name">{name}</h2> : null;
 }
 
-/** All heads. */
 function Heads({ width, height }: { width: number; height: number }) {
   const session = useSession();
   const { layers, heads } = session.about.value ?? { layers: 1, heads: 1 };

@@ -1,12 +1,12 @@
 // The main part of the page, for wide and narrow screens.
 
 import type { ComponentChildren, Ref } from 'preact';
-import { isOpen } from '../features/train/settings.ts';
 import { viewOf } from '../features/views.ts';
-import type { State } from '../store/state.ts';
-import type { Run } from '../store/types.ts';
-import { useSession } from '../ui/context.ts';
-import { later } from '../ui/lazy.tsx';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import type { Run } from '../model/types.ts';
+import { later } from '../parts/lazy.tsx';
+import { useSession } from '../store/context.ts';
 
 /** Returns true if the view also covers the area of the thumbnails. During training the thumbnails are always shown. */
 export const isGrown = (state: State, run: Run | null) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);
@@ -28,10 +28,7 @@ export function LargePicture({ children, area }: { children: ComponentChildren; 
   );
 }
 
-/**
- * The element around thumbnails, picture and panel. Inside another page it is not <main>, because the other page may
- * have a <main> of its own.
- */
+/** Thumbnails, picture and panel. Not <main> inside another page, which may have a <main> of its own. */
 export function Instrument({
   look,
   area,

@@ -1,10 +1,11 @@
 // Handles keys that work everywhere on the page, except in a text field.
 
 import { useEffect } from 'preact/hooks';
-import { goToFirst, isSentence, PICTURE, stepAfter } from '../features/first/firstSteps.ts';
 import { viewsFor } from '../features/views.ts';
+import { isSentence, PICTURE, stepAfter } from '../model/firstVisit.ts';
+import { goToFirst } from '../parts/goToFirst.ts';
+import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
-import { useSession } from '../ui/context.ts';
 
 /** Handles Control or Command with Z or Y. */
 function undoOrRedo(session: Session, event: KeyboardEvent) {
@@ -58,11 +59,7 @@ function chooseView(session: Session, event: KeyboardEvent) {
   session.announce(words.value.views[view]);
 }
 
-/**
- * Handles keys during the first visit: keys for the next and the previous step, and Escape, which opens the instrument.
- * A typed letter is added to the text.
- * @returns true if the key was handled
- */
+/** Handles the keys of the first visit; returns true if the key was handled. A typed letter is added to the text. */
 function walkFirst(session: Session, event: KeyboardEvent, host: HTMLElement): boolean {
   const { first, text } = session.state.peek();
   if (first === null || session.embedded) return false;

@@ -1,44 +1,16 @@
 // Puts the instrument into an element, in a shadow root of its own.
 
 import { type ComponentType, render } from 'preact';
-import type { About } from '../store/protocol.ts';
+import type { ProgramInput } from '../model/protocol/programInput.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
+import type { State } from '../model/state.ts';
+import { SessionContext } from '../store/context.ts';
 import { createSession } from '../store/session.ts';
-import type { State } from '../store/state.ts';
-import { SessionContext } from '../ui/context.ts';
+import type { SessionOptions } from '../store/sessionOptions.ts';
 import { customProperties } from '../ui/palette.ts';
-import type { WorkerLike } from '../worker/client.ts';
-import type { ProgramInput } from '../worker/sources/programInput.ts';
 import { App } from './app.tsx';
 import { styles as parts } from './styles.ts';
-
-export type MountOptions = {
-  /** some fields, or the part of an address after # */
-  state?: Partial<State> | string;
-  /** default: the language of the browser */
-  language?: 'en' | 'zh';
-  /** default: the theme of the browser */
-  theme?: 'light' | 'dark';
-  /**
-   * called after every change. substituted: true if the chosen model could not be shown, 'later' if it must be
-   * downloaded first
-   */
-  onState?: (state: State, substituted: boolean | 'later') => void;
-  onLanguage?: (language: string, title: string) => void;
-  /** called with a choice that may be stored */
-  onChoice?: (name: 'language' | 'theme', value: string) => void;
-  /** starts the worker, or an object that replaces it */
-  start: () => WorkerLike;
-  /** the answer to `show` for the initial state: see firstAnswer.ts */
-  first?: Promise<string>;
-  /** the input of the program, which becomes the model PROGRAM_MODEL */
-  programModel?: ProgramInput | null;
-  /** called after a model was read; returns the problem if the options do not fit the model */
-  refuses?: (about: About) => string | null;
-  /** true if the instrument is a part of another page */
-  embedded?: boolean;
-  /** models of the menu whose files are available */
-  models?: readonly string[];
-};
 
 const sheetOf = (text: string) => {
   const sheet = new CSSStyleSheet();
@@ -48,10 +20,10 @@ const sheetOf = (text: string) => {
 const colours = `:host([data-theme='light']) { ${customProperties('light')} color-scheme: light }
 :host([data-theme='dark']) { ${customProperties('dark')} color-scheme: dark }`;
 
-/** @param styles additional style sheets, which come last */
+/** `styles`: additional style sheets, which come last. */
 export function mount(
   element: HTMLElement,
-  options: MountOptions,
+  options: SessionOptions,
   Root: ComponentType<{ host: HTMLElement }> = App,
   styles: string[] = [],
 ) {

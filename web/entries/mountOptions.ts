@@ -94,5 +94,3 @@ export type View = {
   /** ends the worker and removes the view */
   destroy: () => void;
 };
-
-export {};

@@ -1,6 +1,6 @@
 // Starts the worker of the one-file page, whose script, binaries and files are in the document instead of on a server.
 
-import type { WorkerLike } from '../worker/client.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
 import { isFolded, unfold } from './embeddedFiles.ts';
 
 const BINARIES = ['simd128', 'relaxed'];
@@ -9,15 +9,15 @@ const FILES = ['whale.safetensors', 'whale.tokenizer.json', 'whale.passages.txt'
 /** Models of the menu whose files are in the document. */
 export const models = [...(isFolded('whale.safetensors') ? ['whale'] : []), 'constructed', 'patches'];
 
-/** @returns an object that keeps messages until the worker has been unpacked and started */
+/** Returns an object that keeps messages until the worker has been unpacked and started. */
 export function startWorker(): WorkerLike {
   let worker: Worker | null = null;
   let ended = false;
-  const waiting: [any, Transferable[]][] = [];
+  const waiting: [unknown, Transferable[]][] = [];
   const all: WorkerLike = {
     onmessage: null,
     onerror: null,
-    postMessage(question: any, transfer: any) {
+    postMessage(question: unknown, transfer: Transferable[]) {
       if (worker) worker.postMessage(question, transfer);
       else waiting.push([question, transfer]);
     },
@@ -42,10 +42,10 @@ export function startWorker(): WorkerLike {
     worker.postMessage({ binaries, files }, buffers);
     for (const [question, transfer] of waiting) worker.postMessage(question, transfer);
   }
-  begin().catch((error) => all.onerror?.call(null as any, error as any));
+  begin().catch((error) => all.onerror?.call(null as unknown as Worker, error as ErrorEvent));
   return all;
 }
 
-/** Replaces `start` and `first` of preload.js. Nothing is preloaded, because all files are in the document. */
+/** Replaces `start` and `first` of preload.ts. Nothing is preloaded, because all files are in the document. */
 export const start = startWorker;
 export const first = undefined;

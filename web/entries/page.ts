@@ -1,11 +1,12 @@
 // The entry of the page, which fills the window, keeps the state in the address and remembers language and theme. A
 // change of the state either becomes an entry of the browser's history or replaces the last entry, as decided by
-// store/browserHistory.js.
+// store/browserHistory.ts.
 
-import { firstAddress, STORED } from '../features/first/firstSteps.ts';
-import { writeLink } from '../features/story/steps.ts';
+import { firstAddress, STORED } from '../model/firstVisit.ts';
+import type { State } from '../model/state.ts';
+import { writeLink } from '../store/address.ts';
 import { isStep, kindOf } from '../store/browserHistory.ts';
-import type { State } from '../store/state.ts';
+import type { SessionOptions } from '../store/sessionOptions.ts';
 import { recall, remember } from '../store/storage.ts';
 import { type Language, languageFor, loadLanguage } from '../texts/languages.ts';
 import { mount } from './mount.tsx';
@@ -18,7 +19,6 @@ const ADDRESS_DELAY = 250;
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** The state that the address will show next. */
 let waiting: State | null = null;
-/** The state before the last change. */
 let before: State;
 let last: string | null = null;
 /** True while the page changes to a state of the browser's history after Back or Forward. */
@@ -57,7 +57,7 @@ function show(language: Language) {
     models,
     state: firstAddress(location.hash.slice(1), recall(STORED)),
     language,
-    theme: recall('theme') as any,
+    theme: recall('theme') as SessionOptions['theme'],
     onState,
     onLanguage(language, title) {
       document.documentElement.lang = language === 'zh' ? 'zh-Hans' : language;

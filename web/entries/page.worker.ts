@@ -1,5 +1,5 @@
 // The worker of the page. To add a model, write a source in web/worker/sources. To add a request, write a verb in
-// web/worker/verbs. The page sends requests only through web/worker/client.ts.
+// web/worker/verbs. The page sends requests only through web/store/client.ts.
 
 import { load } from '../../src/js/load/browser.ts';
 // Imported statically, because every request needs it, and a dynamic import would load it later.

@@ -6,10 +6,7 @@ let begun: Worker | null = startWorker();
 // The page does not listen for errors yet. If this worker fails, `start` starts another one, which fails likewise.
 begun.addEventListener('error', () => (begun = null), { once: true });
 
-/**
- * The answer to the first request, if the page starts with the default state or in the first visit: see
- * store/firstAnswer.js.
- */
+/** The answer to the first request, if the page starts in the default state or the first visit: see firstAnswer.ts. */
 export const first = !/^#?(first=\d)?$/.test(location.hash)
   ? undefined
   : fetch(new URL('whale.first.json', import.meta.url)).then(

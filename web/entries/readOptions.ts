@@ -2,18 +2,18 @@
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../../src/js/check/arguments.ts';
 import { argumentError } from '../../src/js/check/errors.ts';
-import { MAX_TEXT, type State } from '../store/state.ts';
 import {
   isByPart,
   lengthsOf,
   PARTS,
-  type ProgramInput,
   readModel,
   readParts,
   readQkv,
   readTexts,
   readWeights,
-} from '../worker/sources/programInput.ts';
+} from '../model/programInput.ts';
+import { type ProgramInput } from '../model/protocol/programInput.ts';
+import { MAX_TEXT, type State } from '../model/state.ts';
 
 import type { Part, ViewOptions, ViewState } from './mountOptions.ts';
 export type Counts = { layers: number; heads: number };
@@ -36,10 +36,8 @@ const MODEL_OPTIONS = [
 const FIELD_OPTIONS = ['text', 'part', 'layer', 'head', 'cell', 'view', 'controls', 'theme', 'language'];
 const OPTIONS = [...MODEL_OPTIONS, ...FIELD_OPTIONS, 'state', 'onState'];
 
-/** Refuses unknown options. */
 export const checkNames = (caller: string, options: unknown) => checkOptions(caller, options as object, OPTIONS);
 
-/** Returns true if options describe another model. */
 export const describesModel = (options: Partial<ViewOptions>) =>
   MODEL_OPTIONS.some((name) => options[name] !== undefined);
 
@@ -108,7 +106,6 @@ function readByPart(caller: string, { attentions, tokens = {}, keys, batch }: Vi
   return { ...input, ...Object.fromEntries(texts) };
 }
 
-/** Returns the layers of the weights that are shown first. */
 function layersOf(input: ProgramInput | null, part?: Part) {
   if (input?.kind !== 'weights') return undefined;
   const parts = 'parts' in input ? input.parts : [];
@@ -132,13 +129,11 @@ export function sizesOf(input: ProgramInput | null, part?: Part) {
 const readIndex = (caller: string, name: string, value: unknown, count?: number) =>
   readNumber(caller, name, value, { least: 0, most: count === undefined ? undefined : count - 1, integer: true });
 
-/** Refuses a layer or head that the model does not have. */
 export function checkHead(caller: string, { layer, head }: ViewOptions, { layers, heads }: Counts) {
   if (layer !== undefined) readIndex(caller, 'layer', layer, layers);
   if (head !== undefined) readIndex(caller, 'head', head, heads);
 }
 
-/** Refuses a part that the input lacks. */
 function checkPart(caller: string, part: Part, input: ProgramInput | null) {
   readWord(caller, 'part', part, PARTS);
   // The parts of a model are not known before it has been read.
@@ -163,10 +158,7 @@ function readCell(caller: string, cell: ViewOptions['cell']) {
   return { t: cell.t, s: cell.s };
 }
 
-/**
- * Reads the fields of the state from the options.
- * @param shown sizes of the current model, if the options describe no other model
- */
+/** Reads the fields of the state from the options. `shown`: sizes of the current model, if the options keep it. */
 export function readFields(
   caller: string,
   options: Partial<ViewOptions>,

@@ -4,19 +4,20 @@ import { useRef } from 'preact/hooks';
 import { Closing } from '../features/first/closing.tsx';
 import { FirstPanel } from '../features/first/firstPanel.tsx';
 import { Model } from '../features/heads/headGrid.tsx';
-import { STREAM_WIDTH } from '../features/heads/headLayout.ts';
 import { Legend } from '../features/heatmap/legend.tsx';
-import { usePicture } from '../features/heatmap/usePicture.ts';
 import { panelFor } from '../features/panels.ts';
 import { Prediction } from '../features/prediction/prediction.tsx';
 import { Sheet } from '../features/reading/bottomSheet.tsx';
-import { gapIn, shownParts } from '../features/story/steps.ts';
-import { isOpen, OWN_TEXT } from '../features/train/settings.ts';
 import { viewOf } from '../features/views.ts';
+import { gapIn, shownParts } from '../model/storySteps.ts';
+import { isOpen, OWN_TEXT } from '../model/training/settings.ts';
+import type { Run } from '../model/types.ts';
+import { STREAM_WIDTH } from '../parts/headLayout.ts';
+import { later } from '../parts/lazy.tsx';
+import { usePicture } from '../parts/usePicture.ts';
+import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
-import { useSession } from '../ui/context.ts';
 import { gridOf, patchesOf, type Screen } from '../ui/layout.ts';
-import { later } from '../ui/lazy.tsx';
 import { useLengths } from '../ui/lengths.ts';
 import { useColumns, useSize } from '../ui/useSize.ts';
 import { Instrument, isGrown, LargePicture } from './instrument.tsx';
@@ -59,7 +60,7 @@ function usePart({ kind, size }: Screen) {
   else if (inPatches) {
     // The picture and its copy, which shows the weights of the patches, must be visible at the same time.
     const beside = phone ? lengths.sheet : lengths.sheet + lengths.legend;
-    height = patchesOf({ width, height: Math.max(inSight - beside, 380), ...gridOf(run) }, lengths).height;
+    height = patchesOf({ width, height: Math.max(inSight - beside, 380), ...gridOf(run as Run) }, lengths).height;
   }
   return {
     grows,
@@ -140,10 +141,7 @@ function Phone({ screen }: Props) {
   );
 }
 
-/**
- * Returns the size of the model on a phone. Many heads are drawn as tiles over the whole width.
- * @param room the maximum width of the model
- */
+/** Returns the size of the model on a phone: many heads as tiles over the whole width, at most `room` wide. */
 function modelSize(session: Session, room: number) {
   const { panel, step } = session.state.value;
   const { layers = 5, heads = 4 } = session.about.value ?? {};

@@ -1,10 +1,10 @@
 // The panels of the reading column. The name of a panel is the value of state.panel.
 
-import type { State } from '../store/state.ts';
-import type { Run } from '../store/types.ts';
-import { later } from '../ui/lazy.tsx';
+import type { State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
+import { showsWritten } from '../model/viewRules.ts';
+import { later } from '../parts/lazy.tsx';
 import { Reading } from './reading/reading.tsx';
-import { showsWritten } from './viewRules.ts';
 import { viewOf } from './views.ts';
 
 const AblationPanel = later(() => import('./heads/ablationPanel.tsx'), 'AblationPanel');

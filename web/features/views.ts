@@ -1,4 +1,4 @@
-// The views of the large picture. Each component receives the size of its area, see ViewProps in heatmap/types.d.ts.
+// The views of the large picture. Each component receives the size of its area, see ViewProps in heatmap/types.ts.
 // The fields of a view besides its name and component:
 //   grows    true if the view also fills the area of the model
 //   spreads  true if the view fills the area of both columns, with the reading above it
@@ -10,10 +10,12 @@
 //   Reading  component of the reading column, if the view has its own
 
 import type { ComponentType } from 'preact';
-import { later } from '../ui/lazy.tsx';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import type { Run } from '../model/types.ts';
+import { canShow, isEmpty } from '../model/viewRules.ts';
+import { later } from '../parts/lazy.tsx';
 import { Picture } from './heatmap/heatmap.tsx';
-import { isOpen } from './train/settings.ts';
-import { canShow, isEmpty } from './viewRules.ts';
 
 const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('./flow/flow.tsx'), name));
 const [Atlas, AtlasMarks, AtlasHead] = ['Atlas', 'AtlasMarks', 'AtlasHead'].map((name) =>
@@ -33,8 +35,6 @@ const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'Com
   later(() => import('./compare/compare.tsx'), name),
 );
 
-import type { State } from '../store/state.ts';
-import type { Run } from '../store/types.ts';
 export type Component = ComponentType<any>;
 export type View = {
   name: 'heatmap' | 'matrix' | 'lines' | 'flow' | 'trace' | 'compare' | 'text' | 'atlas';
@@ -71,10 +71,7 @@ export const VIEWS: View[] = [
 ];
 export const viewNamed = (name: string) => VIEWS.find((view) => view.name === name) ?? VIEWS[0];
 
-/**
- * Returns the views that can be chosen in a state.
- * @param further true if the model in training was trained before, so that two runs can be compared
- */
+/** Returns the views to choose from. `further`: the model was trained before, so that two runs can be compared. */
 export const viewsFor = (state: State, run: Run | null, further = false) =>
   VIEWS.filter(({ name, ways, titled }) => canShow(name, run) && !(isOpen(state) && (titled || (ways && !further))));
 

@@ -3,7 +3,6 @@
 // about the previous model are dropped.
 
 import { batch, computed, signal } from '@preact/signals';
-import type { Trace } from '../features/trace/places.ts';
 import type {
   Ablation,
   About,
@@ -21,20 +20,19 @@ import type {
   Similarity,
   TokenProbabilities,
   Turned,
-} from './protocol.ts';
-import type { TraceTasks } from './traceProtocol.ts';
-import type { Run } from './types.ts';
+} from '../model/protocol/protocol.ts';
+import type { TraceTasks } from '../model/protocol/traceProtocol.ts';
+import type { Trace } from '../model/trace/places.ts';
+import type { Run } from '../model/types.ts';
 import type { History } from './undo.ts';
 
 export type Shown = {
-  /** the name of state.model */
   source: string;
   /** null until the model is known */
   about: About | null;
   /** the last run; null until the first answer has arrived */
   run: Run | null;
   comparison: Comparison | null;
-  /** the messages of the text */
   chat: Omit<ChatPart, 'text'> | null;
   /** of the two sentences */
   similarity: Similarity | null;
@@ -49,7 +47,6 @@ export type Shown = {
   tokenProbabilities: TokenProbabilities | null;
   traceTasks: TraceTasks | null;
   trace: Trace | null;
-  /** of heads, which the page draws as lines between them */
   composition: Parts['composition'] | null;
   ablation: Ablation | null;
   /** by 'layer.head' */
@@ -79,12 +76,10 @@ const nothingOf = (source: string, about: About | null): Shown => ({
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** @param source the name of state.model */
 export function createAnswers(source: string) {
   const shown = signal(nothingOf(source, null));
   /** The answers about the last model that has been run, and the history when another model was chosen. */
   let previous: { shown: Shown; history: History } | null = null;
-  /** The new model's description, until its first run arrives. */
   let announced: About | null = null;
   const set = (fields: Partial<Shown>) => {
     shown.value = { ...shown.peek(), ...fields };
@@ -116,15 +111,11 @@ export function createAnswers(source: string) {
       pooled: computed(() => shown.value.pooled),
     },
     set,
-    /**
-     * @param model of a request
-     * @returns true if the request's answer can be shown
-     */
+    /** Returns true if the answer to a request about this model can be shown. */
     isAbout: (model: string | undefined): boolean => model === undefined || model === shown.peek().source,
     /**
-     * Replaces everything that the page shows of the previous model, because another model is chosen.
-     * @param about null if the model is not known yet
-     * @param history restored together with the previous model if the new model cannot be shown
+     * Replaces what is shown of the previous model, as another one (`about`: null if unknown) is chosen. `history`:
+     * restored with the previous model if the new one cannot be shown.
      */
     change(name: string, about: About | null, history: History) {
       if (shown.peek().run) previous = { shown: shown.peek(), history };
@@ -132,10 +123,7 @@ export function createAnswers(source: string) {
       shown.value = nothingOf(name, about);
     },
     hasPrevious: () => previous !== null,
-    /**
-     * Shows the previous model again.
-     * @returns null if there is none or the new model has a run
-     */
+    /** Shows the previous model again; returns null if there is none or the new model has a run. */
     restore(): History | null {
       if (shown.peek().run || !previous) return null;
       const { shown: before, history } = previous;
@@ -148,7 +136,7 @@ export function createAnswers(source: string) {
       announced = about;
       if (!shown.peek().run && !isSame(about, shown.peek().about)) set({ about });
     },
-    /** @param late true if it was awaited so long that the parts that follow it may take long too */
+    /** `late`: true if it was awaited so long that the parts that follow it may take long too. */
     setRun(run: ShownRun, late = false) {
       batch(() => {
         const { about: before } = shown.peek();

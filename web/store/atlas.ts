@@ -2,12 +2,12 @@
 // head and the cost of switching that head off. See features/atlas.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { AtlasCost, AtlasHead, AtlasMap, AtlasParts, AtlasRole, Corpus } from '../model/protocol/atlasProtocol.ts';
+import type { About, PartListeners } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
 import { download } from '../ui/download.ts';
-import type { AtlasCost, AtlasHead, AtlasMap, AtlasParts, AtlasRole, Corpus } from './atlasProtocol.ts';
-import type { About, PartListeners } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 
 /** Tokens of a passage, unless the visitor chooses another length. */
 export const LENGTH = 128;
@@ -27,13 +27,11 @@ export function createAtlas({
   const estimate = signal(null as AtlasParts['atlasEstimate'] | null);
   /** The costs that have been measured, by 'layer.head'. */
   const measured = signal({} as Record<string, number>);
-  /** True while the map is shown as a table. */
   const table = signal(false);
   /** The model of the last request for a stored scan. */
   let asked = '';
   /** Identifies the last request for the page of a head. */
   let askedHead = '';
-  /** Identifies the head whose cost was requested last. */
   let measuring = '';
 
   /** Forgets the map, because another model is chosen. */
@@ -97,7 +95,6 @@ export function createAtlas({
       }: {
         /** maximum tokens of a passage */
         length?: number;
-        /** scans even if the result is stored */
         again?: boolean;
       } = {},
     ) {
@@ -114,7 +111,6 @@ export function createAtlas({
       askedHead = wanted;
       requests.send({ verb: 'scannedHead', state: state.peek(), key, layer, head: number });
     },
-    /** Measures the cost of switching a head off. */
     measure(layer: number, number: number, role: AtlasRole | null) {
       const key = map.peek()?.key;
       const wanted = `${key} ${layer}.${number}`;
@@ -123,7 +119,6 @@ export function createAtlas({
       cost.value = null;
       requests.send({ verb: 'headCost', state: state.peek(), key, layer, head: number, role });
     },
-    /** Saves the map as a folder of HeadVis. */
     saveHeadvis() {
       const key = map.peek()?.key;
       const title = about.peek()?.title ?? about.peek()?.name ?? '';

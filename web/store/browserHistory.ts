@@ -1,6 +1,6 @@
 // The changes that become entries of the browser's history.
 
-import type { State } from './state.ts';
+import type { State } from '../model/state.ts';
 
 /** The fields of the state that each kind of change sets. The kind of a change is the first one whose fields it sets. */
 const KINDS: Record<string, (state: State) => unknown> = {
@@ -35,8 +35,7 @@ export const kindOf = (before: State, after: State) =>
   Object.keys(KINDS).find((kind) => JSON.stringify(KINDS[kind](before)) !== JSON.stringify(KINDS[kind](after))) ?? null;
 
 /**
- * Returns true if a change gets an entry of its own. Successive changes of one kind share an entry, so that after
- * several masks have been painted, Back leads to the state before the first one.
- * @param last the kind of the previous entry
+ * Returns true if a change gets its own entry. Successive changes of one kind share one, so that after painting several
+ * masks, Back leads to before the first. `last`: kind of the previous entry.
  */
 export const isStep = (kind: string | null, last: string | null) => kind === 'page' || (kind !== null && kind !== last);

@@ -1,8 +1,8 @@
 // The cell of the attention weights whose number the page explains.
 
 import { computed, type ReadonlySignal } from '@preact/signals';
-import type { Cell, State } from './state.ts';
-import type { Run } from './types.ts';
+import type { Cell, State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
 
 /** Returns the key with the largest weight in a row of the shown head. */
 function strongestKey({ weights, large, about, T, S, layer, head }: Run, t: number) {
@@ -11,10 +11,7 @@ function strongestKey({ weights, large, about, T, S, layer, head }: Run, t: numb
   return row.reduce((best, weight, s) => (weight > row[best] ? s : best), 0);
 }
 
-/**
- * Creates the signal of the cell that is explained: the cell under the pointer, else the selected cell, else the
- * strongest cell in the row of the token that predicts. The signal is null if there are no tokens.
- */
+/** The cell that is explained: under the pointer, else selected, else the predicting token's strongest; or null. */
 export const createCell = ({
   run,
   hover,

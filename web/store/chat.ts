@@ -1,8 +1,8 @@
 // The messages of a chat. They are read from the text, and the model's template writes them as a text.
 
+import type { ChatMessage, ChatPart } from '../model/protocol/protocol.ts';
 import type { Answers } from './answers.ts';
 import type { Document } from './document.ts';
-import type { ChatMessage, ChatPart } from './protocol.ts';
 import type { Requests } from './requests.ts';
 
 export function createChat({
@@ -15,7 +15,6 @@ export function createChat({
   answers: Answers;
 }) {
   return {
-    /** Asks for the messages of the text. */
     read: () => requests.send({ verb: 'chat', state: state.peek() }),
     write(messages: ChatMessage[]) {
       answers.set({ chat: { messages } });

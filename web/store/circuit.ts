@@ -1,12 +1,12 @@
 // The circuit on the page. Few visitors open it, so the code of its requests is loaded when it is first shown.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { Measurement } from '../features/circuit/measurement.ts';
-import type { Circuit } from '../features/circuit/shownLines.ts';
-import type { CircuitPart } from './circuitProtocol.ts';
+import type { Circuit } from '../model/circuit/shownLines.ts';
+import type { CircuitPart } from '../model/protocol/circuitProtocol.ts';
+import type { State } from '../model/state.ts';
+import type { Measurement } from './circuitMeasurement.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 
 export function createCircuitStore({ requests, state }: { requests: Requests; state: ReadonlySignal<State> }) {
   const shown = signal(null as Circuit | null);
@@ -25,7 +25,7 @@ export function createCircuitStore({ requests, state }: { requests: Requests; st
     follow(now: State) {
       if (measurement) measurement.follow(now);
       else if (now.view === 'flow' && now.circuit)
-        import('../features/circuit/measurement.ts').then(
+        import('./circuitMeasurement.ts').then(
           ({ createMeasurement }) => {
             measurement ??= createMeasurement({ requests, state, shown, show, point });
             measurement.follow(state.peek());
@@ -36,7 +36,6 @@ export function createCircuitStore({ requests, state }: { requests: Requests; st
     },
     stop: () => measurement?.stop(),
     again: () => measurement?.again(),
-    /** Forgets the circuit, because another model is chosen. */
     clear: () => measurement?.clear(),
     receive: (part: CircuitPart) => measurement?.receive(part),
   };

@@ -1,7 +1,7 @@
 // Creates the parts of the session and connects them with each other.
 
-import type { MountOptions } from '../entries/mount.tsx';
-import { readLink } from '../features/story/steps.ts';
+import { change, initialState, type State } from '../model/state.ts';
+import { readLink } from './address.ts';
 import { createAnswers } from './answers.ts';
 import { createAtlas } from './atlas.ts';
 import { createChat } from './chat.ts';
@@ -14,7 +14,7 @@ import { createPreferences } from './preferences.ts';
 import { createProgramModel } from './programModel.ts';
 import { createReceiver } from './receive.ts';
 import { createRequests, keyOfGuess, keyOfShow } from './requests.ts';
-import { change, initialState, type State } from './state.ts';
+import type { SessionOptions } from './sessionOptions.ts';
 import { createSurprise } from './surprise.ts';
 import { createTracing } from './tracing.ts';
 import { createTraining } from './training.ts';
@@ -24,7 +24,7 @@ import { createWaiting } from './waiting.ts';
 /** Returns a text that identifies the selected cell and the pinned run. */
 const cellKey = ({ cell, pinned }: State) => JSON.stringify([cell, pinned]);
 
-export function compose(options: MountOptions) {
+export function compose(options: SessionOptions) {
   const { state: begin = '' } = options;
   const first = typeof begin === 'string' ? readLink(begin) : change(initialState, begin);
   const ui = createUi();

@@ -1,10 +1,9 @@
 // Lets the model continue the text, token by token, until the visitor changes something.
 
+import type { Parts } from '../model/protocol/protocol.ts';
 import type { Document } from './document.ts';
-import type { Parts } from './protocol.ts';
 import type { Requests } from './requests.ts';
 
-/** Maximum tokens that one request writes. */
 const MAX_TOKENS = 24;
 
 export function createContinuation({ document, requests }: { document: Document; requests: Requests }) {
@@ -13,7 +12,7 @@ export function createContinuation({ document, requests }: { document: Document;
   /** Index of the first character that a model has written. */
   let from = 0;
   return {
-    /** @param max tokens */
+    /** `max`: maximum number of tokens. */
     write(max: number = MAX_TOKENS) {
       const { text, second = '', model: current, written: before } = document.state.peek();
       from = before ?? text.length;
@@ -21,7 +20,7 @@ export function createContinuation({ document, requests }: { document: Document;
       document.endGesture();
       requests.send({ verb: 'generate', state: document.state.peek(), max });
     },
-    /** @param generated the whole text that has been written so far */
+    /** `generated`: the whole text that has been written so far. */
     receive({ text, isAnswer }: Parts['generated']) {
       const now = document.state.peek();
       // The answer must not overwrite what the visitor has typed, undone or chosen since the request.

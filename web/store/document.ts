@@ -1,9 +1,9 @@
 // The state of the page and its history. Nothing else sets the state.
 
 import { batch, computed, signal } from '@preact/signals';
-import { readLink, writeLink } from '../features/story/steps.ts';
-import type { About } from './protocol.ts';
-import { change, type State } from './state.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import { change, type State } from '../model/state.ts';
+import { readLink, writeLink } from './address.ts';
 import { type History, record, redo, replace, settle, startHistory, undo } from './undo.ts';
 
 export function createDocument(
@@ -17,7 +17,7 @@ export function createDocument(
     onModel: (model: string, before: History) => void;
     /** called after every change */
     onChange: (before: State, now: State) => void;
-    /** see MountOptions */
+    /** see SessionOptions */
     onState?: (state: State, substituted: boolean | 'later') => void;
   },
 ) {
@@ -49,7 +49,6 @@ export function createDocument(
     },
     undo: () => become(undo(history.peek())),
     redo: () => become(redo(history.peek())),
-    /** @param address the part of a link after # */
     open: (address: string) => become(record(history.peek(), readLink(address))),
     address: () => writeLink(state.peek()),
     /** Replaces a head that the model does not have, which an address may contain, by the nearest head. */
@@ -61,10 +60,7 @@ export function createDocument(
       const [layer, head] = [Math.min(now.layer, layers - 1), Math.min(now.head, heads - 1)];
       history.value = replace(history.peek(), { ...now, layer, head, circuit });
     },
-    /**
-     * Calls a function that changes the state because the model that the state names cannot be shown.
-     * @param how 'later': the model can be shown later
-     */
+    /** Calls a function that changes the state because its model cannot be shown. `how`: 'later' if it can be later. */
     substitute(act: () => void, how: boolean | 'later' = true) {
       substituting = how;
       act();

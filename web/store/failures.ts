@@ -1,15 +1,15 @@
 // Failures of a request, of a model that could not be shown or of the worker, and how the page recovers from them.
 
 import { signal } from '@preact/signals';
-import type { RequestError } from '../worker/client.ts';
+import type { ProblemValue } from '../model/protocol/protocol.ts';
+import { TRAINED } from '../model/runInput.ts';
+import { isOfHub } from '../model/state.ts';
 import type { Answers } from './answers.ts';
+import type { RequestError } from './client.ts';
 import type { Document } from './document.ts';
 import type { Opening } from './openModels.ts';
 import type { Preferences } from './preferences.ts';
-import type { ProblemValue } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
-import { TRAINED } from './runInput.ts';
-import { isOfHub } from './state.ts';
 import type { Waiting } from './waiting.ts';
 
 export function createFailures({
@@ -72,7 +72,6 @@ export function createFailures({
       fail(null);
       showAgain();
     },
-    /** The message of the last failure; null once it was handled. */
     failure: readOnly(failure),
     fail,
     /** The model that could not be shown, and why. */
@@ -110,7 +109,7 @@ export function createFailures({
       if (verb === 'show') waiting.fail(why);
       fail(why);
     },
-    /** @param answered false if the worker died before its first answer; a new worker probably would too */
+    /** `answered`: false if the worker died before its first answer; a new worker probably would too. */
     onEnd(answered: boolean) {
       const lost = opening.opened.peek().map(({ about }) => about.title ?? '');
       if (!answered) return fail(preferences.words.peek().endedAgain);

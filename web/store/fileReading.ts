@@ -1,14 +1,13 @@
 // Sends the visitor's files to the worker. Holds the reading in progress, the problem, and the panel that shows both.
 
 import { signal } from '@preact/signals';
-import { isIncomplete, joined } from '../features/open/addedFiles.ts';
+import { isIncomplete, joined } from '../model/addedFiles.ts';
+import type { ProblemValue } from '../model/protocol/protocol.ts';
 import { filesOfOneModel, isFolderOfHeads, MAX_FILES, type SelectedFile, titleOf } from './fileSelection.ts';
-import type { ProblemValue } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
 /** null is closed */
 export type Panel = 'choose' | 'summary' | null;
-/** A reading in progress; sizes in bytes. resumes: true if the next attempt continues a cancelled one. */
 export type Reading = { title: string; read: number; total: number; resumes?: boolean };
 /** code: a key of words.problems */
 export type FileProblem = { code: string; values: ProblemValue[]; message?: string };

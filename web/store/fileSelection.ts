@@ -2,7 +2,6 @@
 
 export type SelectedFile = { path: string; file: Blob };
 
-/** Maximum files of a selection. No model has more files. */
 export const MAX_FILES = 400;
 
 const WEIGHTS = /\.(safetensors|gguf|bin|pth?|ckpt|onnx|h5|msgpack)$/i;

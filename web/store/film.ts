@@ -1,11 +1,10 @@
 // The film of a training: pictures of all heads at some of its steps, and their playback.
 
 import { type Signal, signal } from '@preact/signals';
-import { nearest } from '../features/train/curves.ts';
-import type { Frame, TrainingControl, TrainingProgress } from './protocol.ts';
+import type { Frame, TrainingControl, TrainingProgress } from '../model/protocol/protocol.ts';
+import { nearest } from '../model/training/curves.ts';
 import { readOnly } from './readOnly.ts';
 
-/** Milliseconds between two frames. */
 const FRAME_TIME = 220;
 
 export function createFilm(progress: Signal<TrainingProgress | null>, steer: (control: TrainingControl) => void) {
@@ -49,7 +48,7 @@ export function createFilm(progress: Signal<TrainingProgress | null>, steer: (co
     begin(first: Frame[]) {
       frames.value = first;
     },
-    /** @param kept the steps whose frames are kept, if others are removed */
+    /** `kept`: the steps whose frames are kept, if others are removed. */
     add(frame: Frame, kept?: number[]) {
       const before = frames.peek().filter(({ step }) => step < frame.step && (!kept || kept.includes(step)));
       frames.value = [...before, frame];

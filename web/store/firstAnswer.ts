@@ -13,7 +13,7 @@ const numbers = (text: string) =>
 export const foldAnswer = (parts: Part[]) =>
   JSON.stringify(parts, (_, value) => (value instanceof Float32Array ? { float32: letters(value) } : value));
 
-/** @returns empty if the file is invalid, because the worker answers anyway */
+/** Returns no parts if the file is invalid, because the worker answers anyway. */
 export function unfoldAnswer(text: string): Part[] {
   try {
     return JSON.parse(text, (_, value) => (typeof value?.float32 === 'string' ? numbers(value.float32) : value));

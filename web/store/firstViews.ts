@@ -1,9 +1,8 @@
 // The text, head and cell that a model is first shown with.
 
-import type { About } from './protocol.ts';
-import { initialState, type State } from './state.ts';
+import type { About } from '../model/protocol/protocol.ts';
+import { initialState, type State } from '../model/state.ts';
 
-/** The first texts, heads and cells of the models in the menu. */
 const OF_MENU: Record<string, { text: string; second?: string; layer: number; head: number; cell?: State['cell'] }> = {
   whale: { text: initialState.text, layer: initialState.layer, head: initialState.head },
   constructed: {
@@ -36,19 +35,13 @@ export function textFor(about: About): Partial<State> {
   return { text: NEXT };
 }
 
-/**
- * Returns the text that a model is first shown with; null if it is shown without a text.
- * @param about of an opened model
- */
+/** Returns the text that a model is first shown with, or null. `about`: of an opened model. */
 export function firstTextOf(name: string, about: About | null) {
   const { text, second = '' } = about ? textFor(about) : (OF_MENU[name] ?? {});
   return text ? { text, second } : null;
 }
 
-/**
- * @param about of an opened model
- * @param lastText the text that the model has read before
- */
+/** `about`: of an opened model; `lastText`: the text that the previous model has read. */
 export function firstViewOf(name: string, about: About | null, lastText?: Partial<State>): Partial<State> {
   const { text, second = '', ...place } = OF_MENU[name] ?? OF_MENU.whale;
   if (!about) {

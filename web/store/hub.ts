@@ -2,13 +2,13 @@
 // the models that this browser stores, and the access token. The panel that opens models creates the Hub object.
 
 import { effect, signal } from '@preact/signals';
-import { choiceOf, isLarge } from '../features/hub/memory.ts';
+import { choiceOf, isLarge } from '../model/hubMemory.ts';
+import type { HubAnswer, HubModel, StoredHubModel, WeightsForm } from '../model/protocol/hubProtocol.ts';
+import type { About, UnnumberedRequest } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
 import type { FileReader } from './fileReading.ts';
-import type { HubAnswer, HubModel, StoredHubModel, WeightsForm } from './hubProtocol.ts';
-import type { About, UnnumberedRequest } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 
 /** Before a download of more bytes, the page asks the browser not to delete its files when storage runs low. */
 const WORTH_KEEPING = 50e6;
@@ -33,7 +33,6 @@ export class Hub {
   #stored = signal(null as StoredHubModel[] | null);
   // The token stays in memory: it is neither stored nor written into an address.
   #token = signal('');
-  /** The model that is being downloaded. */
   #downloading: HubModel | null = null;
   /** The name that was looked up last. */
   #last = '';
@@ -46,7 +45,6 @@ export class Hub {
   /** The state of the link that led to the model that is looked up. */
   link: State | null = null;
   typed = readOnly(this.#typed);
-  /** The name of the model that is being looked up. */
   describing = readOnly(this.#describing);
   /** True while the page waits before it repeats a request, because the Hub limits requests or the connection broke. */
   waiting = readOnly(this.#waiting);
@@ -58,7 +56,7 @@ export class Hub {
   stored = readOnly(this.#stored);
   token = readOnly(this.#token);
 
-  /** @param link the state of a link whose model is opened first */
+  /** `link`: the state of a link whose model is opened first. */
   constructor(parts: HubParts, link: State | null) {
     this.#parts = parts;
     const { problem } = parts.files.actions;
@@ -79,14 +77,9 @@ export class Hub {
     this.#token.value = text.trim();
   };
   list = () => this.#send({ verb: 'hubStored' });
-  /** Deletes a stored model. */
   remove = (id: string) => this.#send({ verb: 'hubStored', remove: id });
 
-  /**
-   * Looks a model up.
-   * @param address a name or a link
-   * @param view to show it with
-   */
+  /** Looks a model up. `address`: a name or a link; `view`: to show it with. */
   describe = (address: string, view?: Partial<State>) => {
     this.#parts.files.clearProblem();
     this.#downloading = null;
@@ -99,12 +92,11 @@ export class Hub {
   };
   /** Repeats the last attempt, with the token that is entered now. */
   again = () => this.describe(this.#last, this.#view);
-  /** @param state of a link */
+  /** `state`: of a link. */
   follow = (state: State) => {
     this.describe(state.model);
     this.link = state;
   };
-  /** Downloads the model that the visitor has confirmed, and opens it. */
   open = () => {
     const [asked, weights] = [this.#model.peek(), this.#form.peek()];
     if (asked && weights) this.#download(asked, weights);
@@ -128,10 +120,7 @@ export class Hub {
     this.#model.value = this.#downloading;
     this.#send({ verb: 'hubDescribe', address: this.#downloading.name, token: this.#token.peek() });
   };
-  /**
-   * Ends the opening of a model.
-   * @returns the view that was requested with the model
-   */
+  /** Ends the opening of a model; returns the view that was requested with it. */
   takeView(): Partial<State> | undefined {
     const view = this.#view;
     this.#view = undefined;
@@ -168,7 +157,7 @@ export class Hub {
     this.#downloading = null;
     this.#model.value = model;
   }
-  /** @param seconds until the next request */
+  /** `seconds`: until the next request. */
   #wait(seconds: number) {
     this.#waiting.value = true;
     clearTimeout(this.#waitingEnds);
@@ -178,10 +167,7 @@ export class Hub {
   }
 }
 
-/**
- * The name of a model without its revision.
- * @param name of state.model
- */
+/** The name of a model without its revision. */
 const titleOf = (name: string) => name.split('@')[0];
 
 /** Returns the bytes of memory that the browser reports, at most 8 GB; null if it reports none. */

@@ -1,11 +1,11 @@
 // Chooses a model, and remembers the text that each model has read.
 
 import type { ReadonlySignal } from '@preact/signals';
+import type { About } from '../model/protocol/protocol.ts';
+import { UNCHANGED } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
 import type { Document } from './document.ts';
 import { firstTextOf, firstViewOf } from './firstViews.ts';
-import type { About } from './protocol.ts';
-import { UNCHANGED } from './runInput.ts';
-import type { State } from './state.ts';
 
 export function createModelChoice({
   update,
@@ -20,7 +20,7 @@ export function createModelChoice({
   const lastTexts: Map<string, Pick<State, 'text' | 'second'>> = new Map();
   const firstText = () => firstTextOf(state.peek().model, aboutOf(state.peek().model));
   return {
-    /** @param wanted replaces fields of the model's first view */
+    /** `wanted`: replaces fields of the model's first view. */
     choose(name: string, wanted?: Partial<State>) {
       const { model, text, second } = state.peek();
       lastTexts.set(model, { text, second });

@@ -1,6 +1,8 @@
 // Adds, shows, changes and closes the models that a visitor or a program has opened.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { About, PartListeners, Summary } from '../model/protocol/protocol.ts';
+import { MAX_TEXT, type State } from '../model/state.ts';
 import type { Document } from './document.ts';
 import { createFileReader } from './fileReading.ts';
 import { isPicture, isSound, type SelectedFile } from './fileSelection.ts';
@@ -8,25 +10,17 @@ import { textFor } from './firstViews.ts';
 import type { Hub } from './hub.ts';
 import { createModelChoice } from './modelChoice.ts';
 import { createOpenedModels } from './openedModels.ts';
-import type { About, PartListeners, Summary } from './protocol.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import { MAX_TEXT, type State } from './state.ts';
 
-/** Creates actions that change the shown weights. */
 const createWeightChanges = (requests: Requests, state: ReadonlySignal<State>) => ({
-  /** Sets the texts of the tokens. */
   nameTokens: (tokens: string[]) => requests.send({ verb: 'nameTokens', name: state.peek().model, tokens: { tokens } }),
-  /** Divides queries and keys into heads. */
   splitHeads: (heads: number) => requests.send({ verb: 'split', name: state.peek().model, heads }),
 });
 
 /** The name of the handmade heads that read pictures. */
 const PATCHES = 'patches';
-/**
- * Returns the name of the model that is to read a picture.
- * @param about current model
- */
+/** Returns the name of the model that is to read a picture. `about`: the current one. */
 const readerOfPictures = (about: About | null | undefined) =>
   about && (about.reads === 'picture' || about.matches) ? about.name : PATCHES;
 
@@ -49,7 +43,7 @@ function createArrivals({
   /** The state of a link whose model is not open yet. */
   let link: State | null = null;
 
-  /** @param about of an opened model */
+  /** `about`: of an opened model. */
   function present(about: About, panel: 'summary' | null = null) {
     files.finish();
     files.actions.setPanel(panel);
@@ -69,10 +63,7 @@ function createArrivals({
     startHub(HubOfPanel: typeof Hub) {
       hub.value ??= new HubOfPanel({ requests, files, aboutOf: models.aboutOf, present }, link);
     },
-    /**
-     * Shows the demo model until the model of a link has been downloaded.
-     * @param state of the link
-     */
+    /** Shows the demo model until the model of a link has been downloaded. */
     follow(state: State) {
       document.substitute(() => choose('whale'), 'later');
       link = state;
@@ -116,7 +107,7 @@ export function createOpening({
   async function openFiles(selected: SelectedFile[], title?: string) {
     const [{ path, file }] = selected;
     if (selected.length === 1 && /\.safetensors$/i.test(path)) {
-      const { trainedModelIn } = await import('../features/open/savedTraining.ts');
+      const { trainedModelIn } = await import('../model/savedTraining.ts');
       const bytes = await trainedModelIn(file);
       if (bytes) {
         setPanel(null);
@@ -131,7 +122,7 @@ export function createOpening({
     if (about?.reads !== 'sound') return files.report({ code: 'noListener', values: [] });
     setPanel(null);
     try {
-      const { decodeSound, RATE } = await import('../features/sound/decodeSound.ts');
+      const { decodeSound, RATE } = await import('./decodeSound.ts');
       const samples = await decodeSound(file);
       requests.send({ verb: 'sound', name: about.name, samples, rate: RATE });
     } catch {
@@ -172,7 +163,7 @@ export function createOpening({
       if (text.length > MAX_TEXT) files.report({ code: 'long', values: [text.length, MAX_TEXT] });
       update({ text: text.slice(0, MAX_TEXT) }, gesture);
     },
-    /** @param hasText true if the program set a text */
+    /** `hasText`: true if the program set a text. */
     addFromProgram(about: About, summary: Summary | null, hasText: boolean) {
       models.remove(about.name);
       models.add({ about, summary });
@@ -182,10 +173,7 @@ export function createOpening({
       if (state.peek().model === name) choose('whale');
       remove(name);
     },
-    /**
-     * Frees an opened model that cannot be shown.
-     * @returns its title
-     */
+    /** Frees an opened model that cannot be shown; returns its title. */
     drop(name: string): string | undefined {
       const about = aboutOf(name);
       if (about) remove(name);

@@ -1,9 +1,8 @@
 // The list of the open models that are not in the menu.
 
 import { signal } from '@preact/signals';
+import type { OpenedModel } from '../model/types.ts';
 import { readOnly } from './readOnly.ts';
-
-import type { OpenedModel } from './types.ts';
 
 export function createOpenedModels() {
   const opened = signal([] as OpenedModel[]);

@@ -1,10 +1,10 @@
 // Language and theme. The browser's settings determine them unless the visitor has chosen others.
 
 import { computed, effect, signal } from '@preact/signals';
-import type { MountOptions } from '../entries/mount.tsx';
 import { LANGUAGES, type Language, languageFor, loadLanguage } from '../texts/languages.ts';
 import { PALETTE, type Theme } from '../ui/palette.ts';
 import { readOnly } from './readOnly.ts';
+import type { SessionOptions } from './sessionOptions.ts';
 
 const isTheme = (name: unknown): name is Theme => typeof name === 'string' && Object.hasOwn(PALETTE, name);
 
@@ -13,7 +13,7 @@ export function createPreferences({
   theme: given,
   onLanguage,
   onChoice,
-}: Pick<MountOptions, 'language' | 'theme' | 'onLanguage' | 'onChoice'>) {
+}: Pick<SessionOptions, 'language' | 'theme' | 'onLanguage' | 'onChoice'>) {
   // A stored theme may be one that this version of the page does not have.
   const chosenTheme = isTheme(given) ? given : undefined;
   const preferred = languageFor([chosen ?? '', ...navigator.languages]);

@@ -1,8 +1,8 @@
 // The model that a program passes to the page: weights, queries and keys, or files of a checkpoint.
 
-import type { ProgramInput } from '../worker/sources/programInput.ts';
+import type { ProgramInput } from '../model/protocol/programInput.ts';
+import { PROGRAM_MODEL } from '../model/state.ts';
 import type { Requests } from './requests.ts';
-import { PROGRAM_MODEL } from './state.ts';
 
 export function createProgramModel(first: ProgramInput | null, requests: Requests) {
   let input = first;
@@ -18,11 +18,10 @@ export function createProgramModel(first: ProgramInput | null, requests: Request
   return {
     send,
     replace,
-    /** Exchanges rows and columns of attention weights. */
     async transpose() {
       const [{ readWeights }, { swapped }] = await Promise.all([
-        import('../worker/sources/programInput.ts'),
-        import('../features/open/rowSums.ts'),
+        import('../model/programInput.ts'),
+        import('../model/rowSums.ts'),
       ]);
       if (input?.kind !== 'weights') return;
       const { tokens, keys, layers } = input;

@@ -1,7 +1,9 @@
 // Handlers for the parts of the worker's answers.
 
 import { batch } from '@preact/signals';
-import { isOpen } from '../features/train/settings.ts';
+import type { About, PartListeners, ReceivedPart } from '../model/protocol/protocol.ts';
+import { initialState } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
 import type { Answers } from './answers.ts';
 import type { AtlasStore } from './atlas.ts';
 import type { Chat } from './chat.ts';
@@ -11,15 +13,13 @@ import type { Document } from './document.ts';
 import type { Failures } from './failures.ts';
 import { unfoldAnswer } from './firstAnswer.ts';
 import type { Opening } from './openModels.ts';
-import type { About, PartListeners, ReceivedPart } from './protocol.ts';
 import { keyOfShow, type Requests } from './requests.ts';
-import { initialState } from './state.ts';
 import type { Surprise } from './surprise.ts';
 import type { Tracing } from './tracing.ts';
 import type { Training } from './training.ts';
 import type { Waiting } from './waiting.ts';
 
-/** @param refuses see MountOptions */
+/** @param refuses see SessionOptions */
 export function createReceiver(
   {
     document,
@@ -102,7 +102,6 @@ export function createReceiver(
     receive(part: ReceivedPart) {
       if (answers.isAbout(part.of)) handle(part);
     },
-    /** Shows an answer from a file until the worker's first answer arrives. A failure of the worker stays visible. */
     showStored(file: string) {
       if (answers.fields.run.peek() || keyOfShow(state.peek()) !== keyOfShow(initialState)) return;
       const parts = unfoldAnswer(file) as ReceivedPart[];

@@ -1,40 +1,22 @@
 // Requests to the worker. Knows the fields of the state that each request depends on, and which answers are awaited.
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import { isOpen } from '../features/train/settings.ts';
-import { createAsk, type RequestError, type WorkerLike } from '../worker/client.ts';
-import type { ReceivedPart, UnnumberedRequest, Verb } from './protocol.ts';
+import { ALL_FIELDS } from '../model/fields.ts';
+import type { ReceivedPart, UnnumberedRequest, Verb } from '../model/protocol/protocol.ts';
+import { type WorkerLike } from '../model/protocol/workerLike.ts';
+import { joinsWords, runOf } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import { createAsk, type RequestError } from './client.ts';
 import { readOnly } from './readOnly.ts';
-import { joinsWords, runOf } from './runInput.ts';
-import type { State } from './state.ts';
 import type { Asked, Waiting } from './waiting.ts';
-
-/** Fields of the state that the answer to `show` does not depend on. */
-const NOT_ASKED = new Set([
-  'cell',
-  'view',
-  'versus',
-  'colours',
-  'mean',
-  'panel',
-  'step',
-  'hide',
-  'axes',
-  'scope',
-  'first',
-  'trace',
-  'circuit',
-  'written',
-  'sum',
-  'units',
-]);
 
 /** Returns a text that identifies everything that the answer to `show` depends on. */
 export const keyOfShow = (state: State) =>
   JSON.stringify([
     state.view === 'compare',
     joinsWords(state),
-    Object.entries(state).filter(([name]) => !NOT_ASKED.has(name)),
+    Object.entries(state).filter(([name]) => ALL_FIELDS.get(name)?.rerun !== false),
   ]);
 
 /** Returns a text that identifies everything that the prediction depends on. */
@@ -92,10 +74,7 @@ function createPending() {
   };
 }
 
-/**
- * Creates functions that request what the page displays. None of these functions sends the same request twice in a row.
- * @param onShow called before what a state shows is requested
- */
+/** Creates requests for what is displayed; none repeats its last. `onShow`: called before a state is requested. */
 function createDisplayRequests(
   state: ReadonlySignal<State>,
   ask: (verb: VerbOfState) => void,
@@ -185,7 +164,6 @@ export function createRequests({
     pending.set(request.verb, true);
     client.ask(request);
   }
-  /** Sends a request about the current state. */
   const ask = (verb: VerbOfState) => send({ verb, state: state.peek() });
   const display = createDisplayRequests(state, ask, waiting.begin);
 

@@ -1,14 +1,12 @@
 // Type guards for the parts of a run that only some models have.
 
-import type { Run, RunWithContributions, RunWithPredictions, RunWithValues } from './types.ts';
+import type { Run, RunWithContributions, RunWithPredictions, RunWithValues } from '../model/types.ts';
 
 /** Returns true if a run has the queries, keys, values and scores of the shown head. */
 export const hasValues = <R extends Run>(run: R | null): run is R & RunWithValues => run?.values !== undefined;
 
-/** Returns true if a run has predictions and one of them is chosen. */
 export const hasPredictions = <R extends Run>(run: R | null): run is R & RunWithPredictions =>
   run?.top !== undefined && run.chosen !== undefined;
 
-/** Returns true if a run has the contributions to the logit of the chosen prediction. */
 export const hasContributions = <R extends Run>(run: R | null): run is R & RunWithContributions =>
   Boolean(run?.added) && hasPredictions(run);

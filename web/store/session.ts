@@ -1,12 +1,12 @@
 // The interface for components: read-only signals, and the only actions that change them.
 
 import { computed } from '@preact/signals';
-import type { MountOptions } from '../entries/mount.tsx';
+import { isOfHub } from '../model/state.ts';
 import { createCell } from './cell.ts';
 import { compose } from './compose.ts';
-import { isOfHub } from './state.ts';
+import type { SessionOptions } from './sessionOptions.ts';
 
-export function createSession(options: MountOptions) {
+export function createSession(options: SessionOptions) {
   const parts = compose(options);
   const {
     ui,
@@ -37,7 +37,6 @@ export function createSession(options: MountOptions) {
   options.first?.then(parts.receiver.showStored);
 
   return {
-    /** True if the instrument is a part of another page. */
     embedded: options.embedded === true,
     /** Models of the menu whose files are available. */
     models: options.models ?? [],
@@ -78,7 +77,6 @@ export function createSession(options: MountOptions) {
     write: continuation.write,
     stopWriting: () => requests.cancel('generate'),
     tracing: requests.tracing,
-    /** The place of the trace under the pointer. */
     tracedPlace: tracing.pointed,
     pointTrace: tracing.point,
     tracePaused: tracing.paused,

@@ -1,12 +1,11 @@
 // Requests the probability of each token of the text, and holds those that have been measured so far.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { isOpen } from '../features/train/settings.ts';
+import type { SurprisedToken, SurprisedTokens, SurpriseText } from '../model/protocol/surpriseProtocol.ts';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
 import { readOnly } from './readOnly.ts';
 import { keyOfShow, type Requests } from './requests.ts';
-
-import type { State } from './state.ts';
-import type { SurprisedToken, SurprisedTokens, SurpriseText } from './surpriseProtocol.ts';
 /** by their index in the text */
 export type Tokens = (SurprisedToken | undefined)[];
 export type Measured = SurpriseText & { now: Tokens; other: Tokens; done: number; stopped?: boolean };

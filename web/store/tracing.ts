@@ -2,15 +2,15 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { GridPlace } from '../../src/js/analysis/patching/patchGrid.ts';
-import { startTrace, withCells } from '../features/trace/places.ts';
-import { ALL } from '../features/trace/settings.ts';
-import type { Pair } from '../features/trace/tasks.ts';
+import type { TraceCells, TraceRuns, TraceTasks } from '../model/protocol/traceProtocol.ts';
+import { runOf } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
+import { startTrace, withCells } from '../model/trace/places.ts';
+import { ALL } from '../model/trace/settings.ts';
+import type { Pair } from '../model/trace/tasks.ts';
 import type { Answers } from './answers.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import { runOf } from './runInput.ts';
-import type { State } from './state.ts';
-import type { TraceCells, TraceRuns, TraceTasks } from './traceProtocol.ts';
 
 /** Returns a text that identifies everything that a trace depends on. */
 const keyOfTrace = (state: State) =>
@@ -70,7 +70,6 @@ export function createTracing({
         if (trace) answers.set({ trace: withCells(trace, cells) });
       },
     },
-    /** The place under the pointer, or the place that was reached by the keyboard. */
     pointed: readOnly(pointed),
     /** Sets the place under the pointer, which the worker measures next. */
     point(place: GridPlace | null) {

@@ -2,18 +2,6 @@
 // `train` is open, everything on the screen comes from the training.
 
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import {
-  firstHead,
-  OWN_TEXT,
-  TASK_ROLES,
-  type Training as TrainingChoice,
-  trainingOf,
-  USUAL_SPEED,
-  usualTraining,
-} from '../features/train/settings.ts';
-import { download } from '../ui/download.ts';
-import type { Document } from './document.ts';
-import { createFilm, type FilmPlayer } from './film.ts';
 import type {
   About,
   HeadChanges,
@@ -22,34 +10,40 @@ import type {
   StoredModel,
   TrainingControl,
   TrainingProgress,
-} from './protocol.ts';
+} from '../model/protocol/protocol.ts';
+import { TRAINED } from '../model/runInput.ts';
+import type { State } from '../model/state.ts';
+import {
+  firstHead,
+  OWN_TEXT,
+  TASK_ROLES,
+  type Training as TrainingChoice,
+  trainingOf,
+  USUAL_SPEED,
+  usualTraining,
+} from '../model/training/settings.ts';
+import type { Settings } from '../model/types.ts';
+import { download } from '../ui/download.ts';
+import type { Document } from './document.ts';
+import { createFilm, type FilmPlayer } from './film.ts';
 import { readOnly } from './readOnly.ts';
 import type { Requests } from './requests.ts';
-import { TRAINED } from './runInput.ts';
-import type { State } from './state.ts';
 import { createTrainingRun } from './trainingRun.ts';
-import type { Settings } from './types.ts';
 export type Update = Document['update'];
 
-/** Creates actions that change the settings of training. */
 function createChoices(state: ReadonlySignal<State>, update: Update) {
   /** The model that was shown before the panel was opened. */
   let before: string | null = null;
   return {
-    /**
-     * Chooses another task or other sizes, which begins a new training.
-     * @param sample the text that is learned until the visitor has entered one
-     */
+    /** Chooses another task or sizes, which begins a new training. `sample`: the text to learn until one is entered. */
     choose(patch: Partial<TrainingChoice>, sample = '') {
       const now = state.peek();
       const training = patch.task ? usualTraining(patch.task) : { ...now.training, ...patch };
       const lesson = training.task === OWN_TEXT && now.lesson === '' ? { lesson: sample } : {};
       update({ training, ...firstHead(training), cell: null, ...lesson });
     },
-    /** @param lesson the text to learn */
     setLesson: (lesson: string) => update({ lesson, training: usualTraining(OWN_TEXT), cell: null }),
     setRate: (rate: number) => update({ training: { ...state.peek().training, rate } }, 'rate'),
-    /** Shows a saved model. */
     open: ({ settings }: { settings: Settings }, panel = 'train') =>
       update({
         model: TRAINED,
@@ -58,7 +52,6 @@ function createChoices(state: ReadonlySignal<State>, update: Update) {
         ...(settings.task === OWN_TEXT && { lesson: settings.text }),
         ...firstHead(settings),
       }),
-    /** Opens the panel `train`. */
     enter() {
       const { training, model } = state.peek();
       before = model === TRAINED ? null : model;
@@ -69,7 +62,6 @@ function createChoices(state: ReadonlySignal<State>, update: Update) {
   };
 }
 
-/** Creates actions that control the training in the worker. */
 const createControls = ({
   steer,
   film,
@@ -167,9 +159,7 @@ export function createTraining({
     previousCurves: run.curves.previous,
     film: film.frames,
     replaying: film.replaying,
-    /** Models in the browser's storage. */
     savedModels: readOnly(savedModels),
-    /** Why the browser could not store the model. */
     problem: readOnly(problem),
     /** True if the model is neither in the browser's storage nor in a file. */
     unsaved: computed(() => {

@@ -1,7 +1,7 @@
 // The curves of the training that is shown, and those of the previous training of the same task.
 
 import { signal } from '@preact/signals';
-import { type Curves, extended, noCurves } from '../features/train/curves.ts';
+import { type Curves, extended, noCurves } from '../model/training/curves.ts';
 import { readOnly } from './readOnly.ts';
 
 /** Curves with fewer points are not kept for comparison with the next training. */
@@ -15,7 +15,7 @@ export function createCurves() {
   return {
     now: readOnly(now),
     previous: readOnly(previous),
-    /** @param isNew false if the same training is shown again */
+    /** `isNew`: false if the same training is shown again. */
     begin(curves: Curves, isNew: boolean, { task, text }: { task: string; text: string }) {
       const before = learned;
       learned = `${task} ${text}`;

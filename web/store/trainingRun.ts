@@ -1,13 +1,19 @@
 // Starts a training in the worker, changes it with the state while it is shown, and receives its reports.
 
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import { isOpen, keyOf, settingsOf } from '../features/train/settings.ts';
+import type {
+  HeadChanges,
+  ReportDetails,
+  TrainingControl,
+  TrainingProgress,
+  TrainingReport,
+} from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
+import { isOpen, keyOf, settingsOf } from '../model/training/settings.ts';
+import type { Settings } from '../model/types.ts';
 import type { FilmPlayer } from './film.ts';
-import type { HeadChanges, ReportDetails, TrainingControl, TrainingProgress, TrainingReport } from './protocol.ts';
 import type { Requests } from './requests.ts';
-import type { State } from './state.ts';
 import { createCurves } from './trainingCurves.ts';
-import type { Settings } from './types.ts';
 
 const keyOfTraining = ({ training, lesson }: State) => keyOf(settingsOf(training, lesson));
 
@@ -30,7 +36,6 @@ export function createTrainingRun({
   speed: ReadonlySignal<number | null>;
   film: FilmPlayer;
   steer: (control: TrainingControl) => void;
-  /** called when a training has been read from a file */
   onLoaded: (settings: Settings) => void;
 }) {
   const curves = createCurves();
@@ -69,15 +74,11 @@ export function createTrainingRun({
   return {
     curves,
     restart: () => begin({ fresh: true }),
-    /** Continues a model that was saved as a file. */
     loadFile(bytes: Uint8Array) {
       loading = true;
       ask({ bytes });
     },
-    /**
-     * Must be called after every change of the state.
-     * @returns true if training is shown, so that the worker needs no other request
-     */
+    /** Must be called after every change of the state. Returns true if training is shown and needs no other request. */
     follow(before: State | null, now: State): boolean {
       const wasOpen = before !== null && isOpen(before);
       if (!isOpen(now)) {

@@ -2,11 +2,10 @@
 // order of the heads, the story's log.
 
 import { signal } from '@preact/signals';
-import type { Log } from '../features/story/steps.ts';
-
-import type { HeadComposition } from './protocol.ts';
+import type { HeadComposition } from '../model/protocol/protocol.ts';
+import type { Cell } from '../model/state.ts';
+import type { Log } from '../model/storySteps.ts';
 import { readOnly } from './readOnly.ts';
-import type { Cell } from './state.ts';
 
 /** of the brush that paints a mask */
 export type Tool = 'hide' | 'show';
@@ -44,7 +43,6 @@ function createFirstVisit() {
     markFirstFallen() {
       firstFallen.value = true;
     },
-    /** True while the instrument appears after the first visit. */
     arriving: readOnly(arriving),
     setArriving(is: boolean) {
       arriving.value = is;
@@ -73,7 +71,6 @@ export function createUi() {
   let isNew = false;
 
   return {
-    /** Text for screen readers. */
     announcement: readOnly(announcement),
     announce(text: string) {
       announcement.value = text;
@@ -131,7 +128,6 @@ export function createUi() {
     markStoryMoved() {
       storyMoved.value = true;
     },
-    /** True if each step of a reading is written out. */
     inFull: readOnly(inFull),
     setInFull(is: boolean) {
       inFull.value = is;

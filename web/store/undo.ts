@@ -1,6 +1,6 @@
 // The history of the state, for undo and redo. Changes of one gesture (a drag, a word being typed) are one step.
 
-import type { State } from './state.ts';
+import type { State } from '../model/state.ts';
 
 export type History = { past: State[]; now: State; future: State[]; gesture: string | null };
 
@@ -8,7 +8,7 @@ const MAX_STEPS = 200;
 
 export const startHistory = (now: State): History => ({ past: [], now, future: [], gesture: null });
 
-/** @param gesture successive changes with the same name are one step */
+/** `gesture`: successive changes with the same name are one step. */
 export function record(history: History, next: State, gesture: string | null = null): History {
   if (next === history.now) return history;
   const continues = gesture !== null && gesture === history.gesture;

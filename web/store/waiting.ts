@@ -2,10 +2,10 @@
 // previous run, and marks it as old.
 
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Computing } from './protocol.ts';
+import type { Computing } from '../model/protocol/protocol.ts';
+import type { State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
 import { readOnly } from './readOnly.ts';
-import type { State } from './state.ts';
-import type { Run } from './types.ts';
 /** A state, and a text that identifies what is shown of it. */
 export type Asked = { key: string; state: State };
 
@@ -17,7 +17,6 @@ export function createWaiting({ run, state }: { run: ReadonlySignal<Run | null>;
   const computing = signal(null as Computing | null);
   const late = signal(false);
   const failed = signal(null as string | null);
-  /** The state of the run that is shown. */
   const last = signal(null as Asked | null);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -32,9 +31,7 @@ export function createWaiting({ run, state }: { run: ReadonlySignal<Run | null>;
     actions: {
       /** True if the shown run is not that of the state. */
       isOld,
-      /** True if a run is awaited. */
       isWaiting: computed(() => awaited.value !== null),
-      /** True if a run has been awaited for a while. */
       isLate: readOnly(late),
       /** How far the awaited run is; null if it is not known. */
       computing: readOnly(computing),
@@ -81,7 +78,6 @@ export function createWaiting({ run, state }: { run: ReadonlySignal<Run | null>;
       failed.value = null;
       end();
     },
-    /** Returns the state of the run that is shown, or null. */
     lastState: () => (run.peek() === null ? null : (last.peek()?.state ?? null)),
   };
 }

@@ -1,9 +1,9 @@
 // The page's texts in English.
 
-import { first } from '../features/first/first.en.ts';
-import { story } from '../features/story/story.en.ts';
-import type { AttentionPart, AttentionSizes, Settings } from '../store/protocol.ts';
-import { shareText } from './numbers.ts';
+import { shareText } from '../model/numbers.ts';
+import type { AttentionPart, Settings } from '../model/protocol/protocol.ts';
+import { first } from './first.en.ts';
+import { story } from './story.en.ts';
 
 const percent = (p: number) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
 

@@ -18,6 +18,6 @@ export async function loadLanguage(name: Language) {
   LANGUAGES[name] ??= (await SOURCES[name]()).strings;
 }
 
-/** @param preferred tags such as those of navigator.languages */
+/** `preferred`: tags such as those of navigator.languages. */
 export const languageFor = (preferred: readonly string[]): Language =>
   (preferred.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in SOURCES) as Language | undefined) ?? 'en';

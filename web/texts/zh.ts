@@ -1,9 +1,9 @@
 // The page's texts in Chinese.
 
-import { first } from '../features/first/first.zh.ts';
-import { story } from '../features/story/story.zh.ts';
+import { shareText } from '../model/numbers.ts';
+import { first } from './first.zh.ts';
 import type { Strings } from './languages.ts';
-import { shareText } from './numbers.ts';
+import { story } from './story.zh.ts';
 
 const percent = (p: number) => (p > 0 && p < 0.005 ? '<1%' : `${Math.round(100 * p)}%`);
 
@@ -17,7 +17,6 @@ const names: Record<string, string> = {
   recall: '回忆',
   whale: '白鲸，在自己的文本上',
 };
-/** Short names of the models for the header, which has less room. */
 const models: Record<string, string> = { ...names, whale: '我的副本' };
 
 export const strings: Strings = {

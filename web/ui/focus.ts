@@ -19,7 +19,6 @@ const replacementOf = (root: ShadowRoot, { tagName, classList }: Element) =>
 
 const nameOf = (element: Element) => element.textContent || element.getAttribute('aria-label');
 
-/** Finds the element that replaces a removed one, by its name. */
 const twinOf = (all: Element[], old: Element) =>
   nameOf(old) ? all.find((other) => other.tagName === old.tagName && nameOf(other) === nameOf(old)) : undefined;
 
@@ -33,7 +32,7 @@ function nearestTo(root: ShadowRoot, old: Element, ancestors: Element[]) {
   }
 }
 
-/** @param host an element with the page in its shadow root */
+/** `host`: an element with the page in its shadow root. */
 export function useKeptFocus(host: HTMLElement) {
   useEffect(() => {
     const root = host.shadowRoot as ShadowRoot;

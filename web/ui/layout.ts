@@ -4,10 +4,7 @@
 import type { Lengths } from './lengths.ts';
 
 export type Kind = 'wide' | 'desk' | 'tablet' | 'phone';
-/**
- * The kinds of screens with different styles. narrow: a screen of kind 'desk' with smaller letters and gaps. huge: a
- * screen of kind 'wide' with larger letters. low: a phone held sideways.
- */
+/** narrow: a 'desk' with smaller letters and gaps; huge: a 'wide' with larger letters; low: a phone held sideways */
 export type Screen = { kind: Kind; size?: 'narrow' | 'huge' | 'low' };
 
 export const between = (least: number, x: number, most: number) => Math.round(Math.min(Math.max(x, least), most));
@@ -15,10 +12,7 @@ export const between = (least: number, x: number, most: number) => Math.round(Ma
 /** A window below both this height and this width is a phone held sideways. */
 export const LOW = { height: 480, width: 1000 };
 
-/**
- * Returns the kind of screen. low: true in a low window.
- * @param width of the page
- */
+/** Returns the kind of screen for the page's width. low: true in a low window. */
 export function screenOf(width: number, low = false): Screen {
   if (low && width >= 560 && width < LOW.width) return { kind: 'phone', size: 'low' };
   if (width >= 2200) return { kind: 'wide', size: 'huge' };
@@ -38,7 +32,6 @@ export const MAX_TOKENS_WITH_GAPS = 40;
 
 /** The spectrogram under the picture: its height, its strip, the gap above, and the minimum height of the picture. */
 export const SPECTROGRAM = { height: 46, strip: 32, gap: 4, least: 140 };
-/** Returns the height for the spectrogram below the picture. */
 export const footOf = (hasSound: boolean, height: number) =>
   hasSound && height >= SPECTROGRAM.least ? SPECTROGRAM.height + SPECTROGRAM.gap : 0;
 
@@ -48,10 +41,7 @@ export const labelSize = (cell: number, most: number) =>
 
 /** Minimum distance between two horizontal labels above a full picture. */
 const LABEL_DISTANCE = 6;
-/**
- * Chooses horizontal labels or labels at 45° above a full picture, and computes their height.
- * @param label the width of the widest label
- */
+/** Chooses labels above a full picture, horizontal or at 45°, and their height. `label`: width of the widest one. */
 export function labelsAbove(label: number, size: number, cell: number) {
   const level = label <= cell - LABEL_DISTANCE;
   return { level, rise: level ? size * 1.45 : Math.max(0.71 * (label + 1.32 * size), 18) };
@@ -59,7 +49,6 @@ export function labelsAbove(label: number, size: number, cell: number) {
 
 /** Left margin of a picture without labels on the left. It contains the line that marks unmatched rows. */
 const BARE_MARGIN = 12;
-/** Maximum width of a label. */
 const MAX_LABEL_WIDTH = 120;
 
 /** Maximum side of a cell, so that one token does not fill the screen, and its maximum share of the width. */
@@ -93,7 +82,6 @@ export function pictureOf({
   keys?: number;
   /** maximum font size of a token's label */
   most: number;
-  /** returns the width of the widest label for a font size */
   widest: (size: number) => number;
   /** returns how far the labels along the diagonal reach beyond the picture, for a font size and a size of cells */
   beyond?: (size: number, cell: number) => number;
@@ -131,23 +119,21 @@ export function pictureOf({
   return { cell: whole, left, top, side, wide, gap, above, stacked, level, size: labelSize(whole, most) };
 }
 
-/**
- * Returns the top of the cells. The picture ends at the bottom edge of the thumbnails, or if it is low, is in the
- * middle.
- * @param height the height of the room
- */
+/** Returns the top of the cells. The picture ends at the thumbnails' bottom or, if low, is in the middle. */
 export const topOf = (height: number, { side, top }: { side: number; top: number }) =>
   side < height / 2 ? Math.max(Math.round((height - side) / 2), Math.min(top, height - side)) : height - side;
 
+type Patch = { image: readonly number[]; size: number };
+
 /** Returns the numbers of rows and columns of patches, and of tokens before the patches. */
-export function gridOf({ patch, S }: any) {
-  const [rows, columns] = patch.image.map((side: number) => Math.floor(side / patch.size));
+export function gridOf({ patch, S }: { patch?: Patch; S: number }) {
+  const [rows, columns] = (patch as Patch).image.map((side) => Math.floor(side / (patch as Patch).size));
   return { rows, columns, before: S - rows * columns };
 }
 
 /**
- * Computes the largest size of a picture in patches and of its copy with the weights. The picture and the copy are side
- * by side if this makes them much larger; otherwise they are one above the other, with the title next to them or above.
+ * Computes the largest size of a picture in patches and of its copy with the weights. They are side by side if this
+ * makes them much larger, otherwise one above the other, with the title beside or above.
  */
 export function patchesOf(
   { width, height: most, rows, columns }: { width: number; height: number; rows: number; columns: number },
@@ -177,10 +163,7 @@ const [MAX_ROW_GAP, MAX_THUMBNAIL] = [0.5, 16];
 /** Below this size, thumbnails fill the space except for a gap of one pixel. */
 const MIN_THUMBNAIL = 8;
 
-/**
- * Returns the size of a thumbnail. The size is a multiple of the number of tokens if there are few tokens, unless this
- * multiple would be less than two thirds of the space.
- */
+/** Returns the size of a thumbnail: a multiple of the tokens if they are few, unless under two thirds of the space. */
 export function thumbnailSize(most: number, tokens: number) {
   const n = Math.max(tokens, 1);
   const whole = n * Math.floor(most / n);
@@ -227,11 +210,8 @@ export function thumbnailsOf({
 }
 
 /**
- * Returns true for each name that fits under the thumbnails of a row. The name of the chosen head comes first, then the
- * others from the left.
- * @param widths widths of the names, 0 for a head without a name
- * @param across distance from one thumbnail to the next
- * @param chosen the index of the chosen head in the row; -1 if it is in another row
+ * Returns true for each name (0: none) with room below a row's thumbnails, `across` apart: the name of the `chosen`
+ * (−1: in another row) first, the others from the left.
  */
 export function namesWithRoom(widths: number[], across: number, chosen: number) {
   const kept: number[] = [];
@@ -249,9 +229,8 @@ export const nameWidth = (name: string, letter = 12) =>
 const MIN_GAIN = 1.15;
 
 /**
- * Computes the rows of a model, one for each layer. The heads of a single layer are in as many rows as make their
- * thumbnails largest; the first heads are on top.
- * @param room name: the widest name under a thumbnail
+ * Computes the rows, one per layer. A single layer has as many as make thumbnails largest, the first heads on top.
+ * room.name: the widest name under a thumbnail.
  */
 export function rowsOf(room: {
   width: number;

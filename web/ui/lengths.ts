@@ -32,13 +32,10 @@ const read = (lengthOf: (property: string) => number) =>
 const UNKNOWN = read(() => 0);
 
 export const LengthsContext = createContext(UNKNOWN);
-/** @returns zeros until the page has been laid out */
+/** Returns zeros until the page has been laid out. */
 export const useLengths = (): Lengths => useContext(LengthsContext);
 
-/**
- * Reads the lengths of an element for LengthsContext, again whenever `look` changes.
- * @param look the classes by which the style sheets distinguish screens
- */
+/** Reads an element's lengths for LengthsContext when `look` changes: the classes that distinguish screens. */
 export function useLengthsOf(ref: { current: Element | null }, look: string) {
   const [lengths, setLengths] = useState(UNKNOWN);
   useLayoutEffect(() => {

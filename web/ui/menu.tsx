@@ -3,10 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect } from 'preact/hooks';
 import { useOpening } from './useOpening.ts';
-/**
- * name: the text for screen readers. href: the address to which the item leads, instead of an act. more: other items
- * in the same line. isHeading: the item is a heading of the items after it.
- */
+/** name: for screen readers; href: leads there instead of an act; more: in the same line; isHeading: of those below */
 export type Item = {
   key: string;
   label: ComponentChildren;
@@ -22,7 +19,6 @@ export type Item = {
 
 const asHtml = (element: Element) => element as HTMLElement;
 
-/** The step of each arrow key. */
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
 
 export function Menu({

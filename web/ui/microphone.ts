@@ -4,10 +4,7 @@
 export const MAX_SECONDS = 30;
 const TICK_MS = 200;
 
-/**
- * Asks for the microphone and records. Rejects if there is no microphone, or if the visitor refuses access.
- * @returns a function that stops the recording
- */
+/** Records from the microphone; returns a function that stops it. Rejects without a microphone or access. */
 export async function record({
   signal,
   seconds,

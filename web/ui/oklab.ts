@@ -1,6 +1,6 @@
 // Converts colours from OKLab, and numbers to text.
 
-/** @returns red, green and blue of 0…255 */
+/** Returns red, green and blue of 0…255. */
 export function oklabToRgb([L, a, b]: number[]): number[] {
   const [l, m, s] = [
     L + 0.3963377774 * a + 0.2158037573 * b,

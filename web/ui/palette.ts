@@ -2,10 +2,7 @@
 
 export type Theme = 'light' | 'dark';
 
-/**
- * ink, ink2 and ink3 are the colours of text, hairline is that of lines. query, key, value and data are the colours of
- * the parts of attention. chosen is not used for text.
- */
+/** ink, ink2 and ink3: text; hairline: lines; query, key, value and data: parts of attention; chosen: not for text */
 export const PALETTE = {
   light: {
     bg: '#ffffff',
@@ -33,7 +30,6 @@ export const PALETTE = {
   },
 };
 
-/** Writes the colours of a theme as custom properties of CSS. */
 export const customProperties = (theme: Theme) =>
   Object.entries(PALETTE[theme])
     .map(([name, colour]) => `--${name}: ${colour};`)

@@ -4,7 +4,7 @@
 import type { ComponentChildren } from 'preact';
 import { useOpening } from './useOpening.ts';
 
-/** @param props around: class of the element around the button and the popover. look: class of the button */
+/** `around`: class of the element around the button and the popover; `look`: class of the button. */
 export function Opens({
   around,
   sign,
@@ -35,7 +35,6 @@ export function Opens({
   );
 }
 
-/** The name of what a button opens, with a chevron. */
 export const Unfolds = ({ name }: { name: string }) => (
   <span class="under">
     {name}

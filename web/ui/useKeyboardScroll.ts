@@ -4,8 +4,8 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
- * Returns a ref for an element without buttons. While the content of the element does not fit, the element can have the
- * focus, so that the arrow keys scroll it. The component that renders the content must call this function.
+ * Returns a ref for an element without buttons. While its content does not fit, it can have the focus, so that the
+ * arrow keys scroll it. Call this where the content is rendered.
  */
 export function useKeyboardScroll(): RefObject<HTMLElement | null> {
   const ref = useRef(null as HTMLElement | null);

@@ -3,10 +3,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/**
- * @param close called with true after Escape, with false after a press outside
- * @returns for the element around the button and the list or panel
- */
+/** `close`: called with true after Escape, with false after a press outside. Returns the ref of button and list. */
 export function useClosing(open: boolean, close: (byKey: boolean) => void): RefObject<HTMLDivElement | null> {
   const ref = useRef(null as HTMLDivElement | null);
   // A layout effect runs before painting. An effect that runs after painting could miss the next key.

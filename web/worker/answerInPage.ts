@@ -1,11 +1,11 @@
 // Replaces the worker on a page whose input is attention weights. Requests about the weights are answered on the page,
 // without a worker. The first request about anything else starts a worker.
 
-import type { AnswerMessage, CancelRequest, Request } from '../store/protocol.ts';
-import type { WorkerLike } from './client.ts';
+import type { AnswerMessage, CancelRequest, Request } from '../model/protocol/protocol.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
 export type Answer = ReturnType<typeof import('./withoutWorker.ts').createLocalAnswerer>;
 
-/** @param input the name of the source whose requests are answered on the page */
+/** `input`: the name of the source whose requests are answered on the page. */
 export function routed(start: () => WorkerLike, input: string): WorkerLike {
   let worker: WorkerLike | null = null;
   /** Set while the input is attention weights. */
@@ -42,7 +42,6 @@ export function routed(start: () => WorkerLike, input: string): WorkerLike {
   return router;
 }
 
-/** Returns the name of the model that a request is about. */
 function modelOf(request: Request | CancelRequest) {
   if ('name' in request) return request.name;
   return 'state' in request ? request.state.model : undefined;

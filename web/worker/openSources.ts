@@ -44,14 +44,12 @@ export class OpenSources {
     this.#sources.set(name, source);
   }
 
-  /** Sets a source and frees the one with the same name. */
   replace(name: string, source: Promise<Source>) {
     const before = this.#sources.get(name);
     this.#sources.set(name, source);
     before?.then((old) => old.dispose?.()).catch(() => {});
   }
 
-  /** Frees a source, or stops reading it. */
   async close(name: string) {
     this.#readings.get(name)?.abort();
     const source = await this.#sources.get(name)?.catch(() => undefined);

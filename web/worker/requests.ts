@@ -1,10 +1,10 @@
-// Dispatches the requests of the page: see store/protocol.d.ts for the messages and verbs/table.js for the verbs. An
+// Dispatches the requests of the page: see store/protocol.ts for the messages and verbs/table.ts for the verbs. An
 // answer consists of parts, { id, part, … }, and ends with { id, done: true } or { id, error }. If several requests
 // with the same verb wait, only the newest is answered.
 
 import type { LoadOptions } from '../../src/js/load/load.ts';
-import type { AnswerMessage, CancelRequest, ProblemValue, Request, Verb } from '../store/protocol.ts';
-import { TRAINED } from '../store/runInput.ts';
+import type { AnswerMessage, CancelRequest, ProblemValue, Request, Verb } from '../model/protocol/protocol.ts';
+import { TRAINED } from '../model/runInput.ts';
 import { OpenSources } from './openSources.ts';
 import { RoleCache } from './run/roleMeasurement.ts';
 import { RunCache } from './run/runCache.ts';
@@ -31,7 +31,6 @@ export function createAnswerer({
   modelStore?: ModelStore;
 }) {
   const context = createContext(load, fetchBeside, modelStore);
-  /** The newest request of each verb. */
   const newest: Map<Verb, number> = new Map();
 
   function replyTo({ id, verb }: Request): Reply {

@@ -1,6 +1,6 @@
 // Types of the handlers of requests: their arguments, and the functions with which they answer.
 
-import type { PartName, Parts, RequestOf, State, Verb } from '../store/protocol.ts';
+import type { PartName, Parts, RequestOf, State, Verb } from '../model/protocol/protocol.ts';
 import type { OpenSources } from './openSources.ts';
 import type { RoleCache } from './run/roleMeasurement.ts';
 import type { RunCache } from './run/runCache.ts';
@@ -20,7 +20,6 @@ export interface Reply {
 export interface WorkerContext {
   core(): Promise<Hl>;
   sources: OpenSources;
-  /** Reads a file from the folder of the script. */
   fetchFile: FetchFile;
   runs: RunCache;
   roles: RoleCache;

@@ -1,6 +1,6 @@
 // Answers requests about attention weights in the page instead of a worker, because the page already has the weights.
 
-import type { AnswerMessage, Request } from '../store/protocol.ts';
+import type { AnswerMessage, Request } from '../model/protocol/protocol.ts';
 import { summaryOfWeights, weightsSource } from './sources/programSource.ts';
 import { showWeights } from './sources/showWeights.ts';
 import type { WeightsSource } from './sources/types.ts';

@@ -2,8 +2,8 @@
 // over passages, as in the circuit view of the page.
 
 import { meanContributions } from 'headlight-attention/analysis';
-import { neededLines } from '../../../web/features/circuit/neededLines.ts';
-import { MAX_LINES } from '../../../web/features/circuit/settings.ts';
+import { neededLines } from '../../../web/model/circuit/neededLines.ts';
+import { MAX_LINES } from '../../../web/model/circuit/settings.ts';
 import { cutScores } from '../../js/analysis/circuits/cutScores.ts';
 import { sharesOf } from '../../js/analysis/circuits/edgeScores.ts';
 import { edgesOf } from '../../js/analysis/circuits/edges.ts';

@@ -7,7 +7,7 @@
 // A stutter is a phrase of the text that occurs several times in a row. After the stutter the text continues, so that
 // the model learns not to repeat a phrase without end.
 
-import type { Random } from '../../../web/store/types.ts';
+import type { Random } from '../../../web/model/types.ts';
 import type { Texts } from './windows.ts';
 export type Row = [token: number, isPredicted: boolean][];
 export type Full = Texts & { whole: Uint16Array; words: Int32Array; vocabulary: Int32Array };

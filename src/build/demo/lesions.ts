@@ -1,6 +1,6 @@
 // Switches random parts of a model off for one training step, so that the parts that remain learn to copy alone.
 
-import type { Random } from '../../../web/store/types.ts';
+import type { Random } from '../../../web/model/types.ts';
 import type { WindowOptions } from './windows.ts';
 
 export type LesionOptions = {

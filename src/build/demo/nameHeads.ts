@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'headlight-attention';
 import { headScores } from 'headlight-attention/analysis';
-import { LENGTH, PASSAGES, saidTwice } from '../../../web/features/heads/repeatedPassages.ts';
+import { LENGTH, PASSAGES, saidTwice } from '../../../web/model/repeatedPassages.ts';
 import { openDemoModel } from '../../../web/worker/sources/demoModel.ts';
 
 export { saidTwice };

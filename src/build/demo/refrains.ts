@@ -2,7 +2,7 @@
 // of the book. From them the model learns that a short text that repeats itself goes on like the first time, and that
 // a repetition in a long text seldom does.
 
-import type { Random } from '../../../web/store/types.ts';
+import type { Random } from '../../../web/model/types.ts';
 import type { Texts } from './windows.ts';
 
 /** Smallest and largest number of tokens of a passage, of the text before it, and of the text between. */

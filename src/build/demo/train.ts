@@ -5,7 +5,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cosineSchedule } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import type { Hl } from '../../../web/store/types.ts';
+import type { Hl } from '../../../web/model/types.ts';
 import { uniformSource } from '../../js/ops/random.ts';
 import { makeLouder, makeSharper, makeVague } from './changeHeads.ts';
 import { cutRandomParts, type LesionOptions } from './lesions.ts';

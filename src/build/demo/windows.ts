@@ -1,7 +1,7 @@
 // Windows of a text's tokens for training. Some windows repeat a passage, so that a token is followed by the same token
 // as at its previous occurrence, which trains induction heads. A text of this size has too few natural repetitions.
 
-import type { Random } from '../../../web/store/types.ts';
+import type { Random } from '../../../web/model/types.ts';
 import { fillWindow } from './echoes.ts';
 import { fillRefrain } from './refrains.ts';
 

@@ -7,8 +7,8 @@ import { checkMetric, type Metric, type PatchEdit, type PatchedModel, runEdited 
 import { readSteps } from './steps.ts';
 
 /**
- * A kind of attention: self-attention of the encoder, self-attention of the decoder, or cross-attention of the decoder
- * to the encoder. A model with one stack of blocks, even if that is an encoder, has only 'decoder'.
+ * Self-attention of encoder or decoder, or cross-attention. A model with one stack, even an encoder, has only
+ * 'decoder'.
  */
 export type AttentionPart = 'encoder' | 'decoder' | 'cross';
 /** Progress after a run. value: the metric of that run, in which `head` was left out. */
@@ -38,7 +38,6 @@ export type HeadAblation<P extends AttentionPart = AttentionPart> = {
   parts: Record<P, Numbers>;
 };
 
-/** Returns the name of the captured value that contains the outputs of all heads of a layer, by part. */
 const AT: Record<AttentionPart, (layer: number) => string> = {
   encoder: (layer) => `encoder.blocks.${layer}.heads`,
   decoder: (layer) => `blocks.${layer}.heads`,
@@ -49,8 +48,6 @@ const AT: Record<AttentionPart, (layer: number) => string> = {
  * Runs a model once for each head while the output of that head is replaced before the output projection (Michel et al.
  * 2019, "Are Sixteen Heads Really Better than One?"). The values are measured, not estimated. For a model without
  * logits, use `hiddenAngle` as the metric.
- * @param input of forward
- * @returns { value, parts: { decoder: { data, shape: [L, H] } } }
  */
 export async function ablateHeads<P extends AttentionPart = AttentionPart>(
   model: PatchedModel,

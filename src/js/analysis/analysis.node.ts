@@ -8,8 +8,8 @@ export * from './analysis.ts';
 const openPath: OpenPath = async (...given) => (await import('../models/checkpoint/disk.ts')).openPath(...given);
 
 /**
- * Reads the files of HeadVis, a page that shows an atlas of attention heads. writeHeadvis writes such files.
- * @param files a folder, as a path or a URL; or its files by name
+ * Reads the files that writeHeadvis or the HeadVis page's own tools write: a folder (a path or a URL), or files by
+ * name.
  */
 export const readHeadvis = (files: ModelFiles, options?: HeadvisOptions): Promise<HeadvisScan> =>
   readTree(files, options, openPath);

@@ -7,7 +7,6 @@ import { readTensorLike, type TensorLike } from '../check/tensorlike.ts';
 import { parameterName } from '../models/parameters.ts';
 
 export type Numbers = { data: Float32Array; shape: number[] };
-/** a validated array argument */
 export type Read = { floats: Float32Array; shape: readonly number[] };
 export type Parameter = { data: Float32Array; shape: readonly number[] };
 /** The members of a Transformer that the functions of this entry use. */
@@ -15,7 +14,6 @@ export type Model = {
   options: ModelOptions;
   parameters: Readonly<Record<string, Parameter>>;
   stateDict: () => Record<string, Parameter>;
-  /** reads one parameter in float32 */
   valuesOf?: (name: string, caller: string) => Float32Array;
 };
 /** The options of a Transformer that the functions of this entry use. */
@@ -44,17 +42,15 @@ export type ModelOptions = {
   logitScale?: number;
   logitSoftcap?: number;
 };
-/** the result of forward, with captured values */
 export type Result = { captured: Readonly<Record<string, TensorLike>> };
 
-/** Refuses a value that is not a model, such as a forgotten argument. */
 export function requireModel(caller: string, model: unknown) {
   const { options } = (model ?? {}) as { options?: unknown };
   if (options === null || typeof options !== 'object')
     throw argumentError(caller, 'model', model, 'a model of hl.openModel or hl.transformer');
 }
 
-/** @param forms accepted shapes, one letter per axis, such as 'BHTS' */
+/** forms: accepted shapes, one letter per axis, such as 'BHTS' */
 export function readArray(caller: string, parameter: string, value: TensorLike, ...forms: string[]): Read {
   const source = readTensorLike(value, caller, parameter);
   const { shape } = source;
@@ -73,7 +69,6 @@ export function readLayers(caller: string, weights: readonly TensorLike[]) {
   });
 }
 
-/** Reads a captured value of a result of forward. */
 export function readCaptured(caller: string, result: Result, name: string, form: string, needed: readonly string[]) {
   const value = result?.captured?.[name];
   if (value === undefined)
@@ -103,12 +98,7 @@ export function parametersOf(caller: string, model: Model) {
   };
 }
 
-/**
- * Returns the output projection of attention, each row multiplied by the factor of its channel if the model has such
- * factors.
- * @param projection (C,H·D)
- * @param scale (C)
- */
+/** Returns the output projection (C,H·D), each row multiplied by the layer scale of its channel if there is one. */
 export function scaleRows({ data, shape }: Parameter, scale: Float32Array | undefined): Parameter {
   if (!scale) return { data, shape };
   return { data: data.map((x, i) => x * scale[Math.floor(i / shape[1])]), shape };

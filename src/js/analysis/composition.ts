@@ -57,7 +57,6 @@ function readHead(caller: string, model: Model, { layer, head }: Head) {
   const group = Math.floor(head / (numHeads / kvHeads));
   const scale = normPlace === 'after' ? undefined : normOf(caller, model, `${at}.norm1`)?.weight;
   const centred = scale !== undefined && norm !== 'rms';
-  /** @returns (D,C) */
   const rows = (name: string, n: number, count: number): Matrix => {
     const { data, shape } = matrix(`${at}.attention.${name}`);
     const [height, columns] = [shape[0] / count, shape[1]];
@@ -82,10 +81,7 @@ function readHead(caller: string, model: Model, { layer, head }: Head) {
   };
 }
 
-/**
- * Folds the weights of a norm and its subtraction of the mean into the matrix that follows.
- * @param scale (columns)
- */
+/** Folds the weights of a norm and its subtraction of the mean into the matrix that follows. scale: (columns). */
 function folded(matrix: Matrix, scale: Float32Array | undefined, centred: boolean) {
   const { data, rows, columns } = matrix;
   for (let r = 0; r < rows; r++) {
@@ -120,11 +116,7 @@ function product(a: Matrix, b: Matrix): Matrix {
 }
 
 /**
- * Returns ‖ A·B·C ‖ without computing the (C,C) product. The square of the norm is the sum of the elements of (AᵀA · B
- * · CCᵀ) ∘ B.
- * @param a (C,D)
- * @param b (D,E)
- * @param c (E,C)
+ * Returns ‖ A·B·C ‖ for (C,D), (D,E), (E,C), without the (C,C) product: its square is the sum over (AᵀA · B · CCᵀ) ∘ B.
  */
 function normOfProduct(a: Matrix, b: Matrix, c: Matrix) {
   const left = product(product(transpose(a), a), b);

@@ -12,7 +12,6 @@ export type Statistics = { mean: number; rstd: number };
 export const refuse = (caller: string, reason: string) =>
   new HeadlightError('ARGUMENT', `${caller}: ${reason}`, { parameter: 'model', expected: 'a head that is linear' });
 
-/** Returns the norm of a model by its name, or undefined if there is none. */
 export function normOf(caller: string, model: Model, name: string): Norm | undefined {
   const { vector } = parametersOf(caller, model);
   const weight = vector(`${name}.weight`) ?? onesOf(model, `${name}.weight`);
@@ -25,10 +24,7 @@ function onesOf({ options }: Model, name: string) {
   return width ? new Float32Array(width).fill(1) : undefined;
 }
 
-/**
- * Returns the mean that a norm subtracts from a vector, and the factor by which it multiplies the result.
- * @param x (C)
- */
+/** Returns the mean that a norm subtracts from a vector, and the factor by which it multiplies the result. x: (C). */
 export function statisticsOf({ options: { norm, normEps = 1e-5 } }: Model, x: Float64Array): Statistics {
   const mean = norm === 'rms' ? 0 : x.reduce((sum, value) => sum + value, 0) / x.length;
   const square = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length;
@@ -69,10 +65,7 @@ export function headOf(caller: string, model: Model) {
       return { row: wide, constant };
     },
 
-    /**
-     * Returns all logits (V) of one token.
-     * @param x (C), after the final norm
-     */
+    /** Returns all logits (V) of one token. x: (C), after the final norm. */
     logits(x: Float64Array) {
       let inner = x;
       if (project) {
@@ -92,10 +85,7 @@ export function headOf(caller: string, model: Model) {
   }
 }
 
-/**
- * @param rows (V,E)
- * @param x (E)
- */
+/** rows: (V,E); x: (E) */
 function dot(rows: Float32Array, start: number, x: Float64Array) {
   let sum = 0;
   for (let i = 0; i < x.length; i++) sum += rows[start + i] * x[i];

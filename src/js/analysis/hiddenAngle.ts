@@ -11,10 +11,9 @@ const CALLER = 'hiddenAngle';
 
 /**
  * Returns a metric, the angle in degrees from 0 to 180 between the hidden state of a token and its hidden state in an
- * unchanged run. The cosine of the angle is the cosine similarity. Without a token, the metric is the mean over all
- * tokens. It has no gradient.
+ * unchanged run; without a token, the mean over all tokens. Its cosine is the cosine similarity. It has no gradient.
  * @param reference the hidden states of the unchanged run, (…,T,C), which are copied
- * @param token its index; negative values count from the end
+ * @param token negative values count from the end
  */
 export function hiddenAngle(reference: TensorLike, token?: number): Metric {
   const unchanged = readRows('reference', reference);
@@ -43,7 +42,6 @@ export function anglesBetween(reference: TensorLike, hidden: TensorLike) {
 const angleAt = (a: ReturnType<typeof readRows>, b: ReturnType<typeof readRows>, row: number) =>
   angleBetween(...[a, b].map(({ data, width }) => data.subarray(row * width, (row + 1) * width)));
 
-/** Copies hidden states. */
 function readRows(parameter: string, given: TensorLike) {
   const source = readTensorLike(given, CALLER, parameter);
   const { shape } = source;
@@ -54,8 +52,8 @@ function readRows(parameter: string, given: TensorLike) {
 }
 
 /**
- * Returns the angle between two vectors in degrees. The formula of Kahan (2006) is accurate for small angles, where the
- * arc cosine is not. The angle between a zero vector and another vector is 90, between two zero vectors 0.
+ * Returns an angle in degrees by the formula of Kahan (2006), which is accurate for small angles, unlike the arc
+ * cosine. Between a zero vector and another vector it is 90, between two zero vectors 0.
  */
 function angleBetween(...pair: Float64Array[]) {
   const lengths = pair.map((x) => Math.sqrt(x.reduce((sum, value) => sum + value * value, 0)));

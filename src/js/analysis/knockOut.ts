@@ -27,11 +27,10 @@ const AT: Record<AttentionPart, [stack: 'blocks' | 'encoder.blocks', value: 'sco
 };
 
 /**
- * Makes edits for forward that set the attention weight of key s for query t to 0, for each pair [t, s] (Geva et al.
- * 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models"). The score becomes −∞ before
- * the softmax, so that the other weights of the row still sum to 1. A row without any visible key is 0. Keys that the
- * model masks stay masked.
- * @returns one for each layer and each query
+ * Makes edits for forward, one for each layer and query, that set the attention weight of key s for query t to 0, for
+ * each pair [t, s] (Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models").
+ * The score becomes −∞ before the softmax, so the other weights of the row still sum to 1. A row without any visible
+ * key is 0.
  */
 export function knockOut(pairs: readonly (readonly [number, number])[], options: KnockOutOptions): Edit[] {
   checkOptions(CALLER, options, ['length', 'part', 'layers', 'heads']);

@@ -14,9 +14,8 @@ function present(caller: string, logits: Parameter | undefined): Parameter {
 }
 
 /**
- * Returns the logits of one token, and a function that makes a gradient with zeros for all other tokens.
- * @param given the logits (…,T,V), of which the first sequence is read
- * @param labels labels to validate, by the names of their parameters
+ * Returns the logits of one token of the first sequence (…,T,V), and a function that makes a gradient, zero at other
+ * tokens. labels: to validate, by the names of their parameters.
  */
 function rowOf(
   caller: string,
@@ -33,7 +32,7 @@ function rowOf(
   return {
     row: data.subarray(start, start + classes),
 
-    /** @param write writes into the row of the token, which is zero */
+    /** write: writes into the row of the token, which is zero */
     gradient(write: (gradient: Float32Array) => void) {
       const all = new Float32Array(data.length);
       write(all.subarray(start, start + classes));
@@ -42,10 +41,7 @@ function rowOf(
   };
 }
 
-/**
- * Returns a metric, the logit of a label at a token, minus the logit of the label `against` if that is set.
- * @param token default −1, the last
- */
+/** A logit of a token (default −1, the last), minus the logit of the label `against` if that is set. */
 export function logitDifference(label: number, against?: number, token = -1): Metric {
   const caller = 'logitDifference';
   readNumber(caller, 'label', label, LABEL);
@@ -64,24 +60,17 @@ export function logitDifference(label: number, against?: number, token = -1): Me
   return metric;
 }
 
-/**
- * Returns a metric, the probability of a label at a token.
- * @param token default −1, the last
- */
+/** The probability of a label at a token (default −1, the last). */
 export const probability = (label: number, token?: number): Metric =>
   ofProbability('probability', label, token, { value: Math.exp, slope: Math.exp });
 
-/**
- * Returns a metric, the natural logarithm of the probability of a label at a token.
- * @param token default −1, the last
- */
+/** The natural logarithm of the probability of a label at a token (default −1, the last). */
 export const logProbability = (label: number, token?: number): Metric =>
   ofProbability('logProbability', label, token, { value: (x) => x, slope: () => 1 });
 
 /**
- * Returns a metric that is a function of ln p, where p is the probability of `label`. The gradient of ln p with
- * respect to the logits is 1 − p at `label`; at each other label it is minus the probability of that label.
- * @param of the function and its derivative
+ * Returns a metric, a function of ln p, where p is the probability of `label`. The derivative of ln p with respect to
+ * the logit of `label` is 1 − p; with respect to every other logit it is minus the probability of that label.
  */
 function ofProbability(
   caller: string,

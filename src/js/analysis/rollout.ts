@@ -1,5 +1,5 @@
-// Computes the steps of attention rollout. This file does not import the validation of arguments, so that the page,
-// which also uses it, does not load that code.
+// The steps of attention rollout. The page uses this file too, which therefore does not import the validation of
+// arguments.
 
 /** Returns the rollout before the first layer, the identity, in which each token contains only itself. */
 export function identity(length: number): Float64Array {
@@ -8,10 +8,7 @@ export function identity(length: number): Float64Array {
   return x;
 }
 
-/**
- * Returns (W̄ + I) / row sums.
- * @param weights (H,T,T)
- */
+/** Returns (W̄ + I) / row sums. weights: (H,T,T). */
 function mixture(weights: Float32Array, heads: number, length: number) {
   const mixed = identity(length);
   for (let i = 0; i < weights.length; i++) mixed[i % (length * length)] += weights[i] / heads;
@@ -23,10 +20,7 @@ function mixture(weights: Float32Array, heads: number, length: number) {
   return mixed;
 }
 
-/**
- * @param a (N,N)
- * @param b (N,N)
- */
+/** a: (N,N); b: (N,N) */
 function product(a: Float64Array, b: Float64Array, n: number) {
   const out = new Float64Array(n * n);
   for (let i = 0; i < n; i++)
@@ -37,10 +31,6 @@ function product(a: Float64Array, b: Float64Array, n: number) {
   return out;
 }
 
-/**
- * Returns the rollout after a layer, Ãₗ · Rₗ₋₁.
- * @param before Rₗ₋₁, (T,T)
- * @param weights of the layer, (H,T,T)
- */
+/** Returns the rollout after a layer, Ãₗ · Rₗ₋₁. before: Rₗ₋₁, (T,T); weights: of the layer, (H,T,T). */
 export const rolloutStep = (before: Float64Array, weights: Float32Array, heads: number, length: number) =>
   product(mixture(weights, heads, length), before, length);

@@ -20,7 +20,6 @@ import {
 } from './patching/pairs.ts';
 import { type Progress, readSteps } from './steps.ts';
 
-/** The members of a Transformer that salience uses. */
 export type SalienceModel = DifferentiableModel & {
   options: { vocab?: number | undefined };
   config?: Record<string, any> | undefined;
@@ -43,7 +42,6 @@ export type SalienceOptions<M extends SalienceMethod = SalienceMethod> = {
   signal?: AbortSignal;
 };
 export type Salience = {
-  /** the metric */
   value: number;
   /** (T), or (B,T) for a batch */
   tokens: Numbers;
@@ -52,7 +50,6 @@ export type Salience = {
 };
 /** The result of the method 'integrated'. */
 export type IntegratedSalience = {
-  /** the metric */
   value: number;
   /** the metric at the baseline */
   baseline: number;
@@ -61,8 +58,8 @@ export type IntegratedSalience = {
   /** sum over all tokens */
   sum: number;
   /**
-   * (value − baseline) − sum: the part of the difference that the tokens do not explain. More steps make it smaller;
-   * if it is large, the values of the tokens are not reliable
+   * (value − baseline) − sum: what the tokens do not explain. If it is large, their values are unreliable; use more
+   * steps
    */
   gap: number;
 };
@@ -157,10 +154,7 @@ function readBaseline(
   return Float32Array.from(data, (_, i) => floats[i % floats.length]);
 }
 
-/**
- * Returns the embeddings of padding tokens, as many as the input has tokens.
- * @param given label of the padding token
- */
+/** Returns the embeddings of padding tokens, as many as the input has tokens. given: label of the padding token. */
 function paddingOf(
   caller: string,
   model: SalienceModel,
@@ -198,20 +192,13 @@ const between = (from: Float32Array, { data, shape }: Numbers, a: number): Numbe
   shape,
 });
 
-/**
- * Sums terms over channels. Returns (B·T).
- * @param e (B,T,C)
- */
+/** Sums terms over channels. Returns (B·T). e: (B,T,C). */
 function sumChannels({ shape: [batch, rows, width] }: Numbers, term: (i: number) => number) {
   const sums = new Float64Array(batch * rows);
   for (let i = 0; i < sums.length * width; i++) sums[Math.floor(i / width)] += term(i);
   return sums;
 }
 
-/**
- * @param e (B,T,C)
- * @param sums (B·T)
- */
 function summed(
   value: number,
   { batched }: ReadInput,

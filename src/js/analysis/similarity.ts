@@ -46,7 +46,6 @@ export function tokenSimilarity(first: TensorLike, second: TensorLike): TokenSim
   };
 }
 
-/** data: (count, width) */
 export type States = { data: Float32Array; count: number; width: number };
 
 function readStates(name: 'first' | 'second', given: TensorLike): States {
@@ -57,7 +56,6 @@ function readStates(name: 'first' | 'second', given: TensorLike): States {
   return { data: floats, count, width };
 }
 
-/** Returns the length of the sum of all states. */
 function lengthOfSum({ data, width }: States) {
   const sum = new Float64Array(width);
   for (let i = 0; i < data.length; i++) sum[i % width] += data[i];

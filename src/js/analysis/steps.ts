@@ -1,5 +1,4 @@
-// Runs the steps of a function that runs a model many times. Between steps, yields to the event loop, reports progress,
-// and stops if the caller aborted.
+// Runs the steps of a long function. Between steps, yields to the event loop, reports progress, and stops if aborted.
 
 import { readSignal } from '../check/arguments.ts';
 import { argumentError } from '../check/errors.ts';

@@ -1,6 +1,5 @@
 // Finds the text of tokens by their ids.
 
-/** The members of a Transformer from which the text of tokens is read. */
 export type NamedModel = {
   tokenizer?: object | undefined;
   encode?: (text: string) => { ids: readonly number[] };
@@ -13,8 +12,8 @@ export type TokenReader = {
 };
 
 /**
- * Returns a function from an id to its text. The text of each id is determined once.
- * @param names default: the text by the tokenizer, or the id as a decimal number if there is no tokenizer
+ * Returns a function from id to text, determined once. names: default: by the tokenizer, or the id in decimal without
+ * one.
  */
 export function tokenNames(
   { tokenizer }: NamedModel,

@@ -1,5 +1,4 @@
-// Validates words, names and shapes. Errors contain the names of the caller and the parameter. Each value is read only
-// once, because a getter may return a different value the next time.
+// Validates words, names and shapes. Each value is read only once, because a getter may return another value next time.
 
 import { argumentError, HeadlightError } from './errors.ts';
 import { quoteNames } from './quote.ts';
@@ -40,7 +39,6 @@ export function readRecord(caller: string, parameter: string, record: unknown, e
   return new Map(Object.entries(record));
 }
 
-/** Throws unless the names are exactly the expected ones. */
 export function checkNames(caller: string, got: readonly string[], expected: readonly string[], hint = '') {
   const [has, wanted] = [new Set(got), new Set(expected)];
   const missing = expected.filter((name) => !has.has(name));

@@ -12,7 +12,6 @@ const MAX_REASON = 400;
 export class HeadlightError extends Error {
   declare name: string;
   declare code: ErrorCode;
-  /** The name of the wrong parameter. */
   declare parameter: string | undefined;
   declare expected: unknown | undefined;
   declare got: unknown | undefined;
@@ -35,10 +34,7 @@ export class HeadlightError extends Error {
     this.got = got;
   }
 
-  /**
-   * Identifies an error by its name, because the entries of the package are bundled separately, each with its own copy
-   * of the class.
-   */
+  /** Compares names, because the entries of the package are bundled separately, each with its own copy of the class. */
   static [Symbol.hasInstance](value: unknown) {
     return value instanceof Error && value.name === 'HeadlightError';
   }
@@ -60,11 +56,7 @@ export function argumentError(caller: string, parameter: string, got: unknown, e
   });
 }
 
-/**
- * Makes the error about a file that cannot be read from a disk or over the network.
- * @param name of the file or folder
- * @param cause an error or a string
- */
+/** name: of the file or folder; cause: an error or a string */
 export function unreadable(
   caller: string,
   name: string,

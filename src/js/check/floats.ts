@@ -1,9 +1,6 @@
 // Converts floating-point numbers of 8 and 16 bits from and to float32.
 
-/**
- * numbers of bits; finite: true for a
- *   format without infinities, whose NaN has all bits set
- */
+/** finite: without infinities; NaN has all bits set */
 export type FloatFormat = { exponent: number; fraction: number; finite?: boolean };
 
 export const FLOATS: Record<'F16' | 'BF16' | 'F8_E4M3' | 'F8_E5M2', FloatFormat> = {
@@ -29,7 +26,6 @@ export function decodeFloats(raw: Uint8Array | Uint16Array, format: FloatFormat)
   return new Float32Array(wide.buffer);
 }
 
-/** Makes and caches the table of the float32 bits of every code. */
 function makeTable(format: FloatFormat) {
   const table = Uint32Array.from({ length: 2 ** (1 + format.exponent + format.fraction) }, (_, code) =>
     widen(code, format),
@@ -71,24 +67,17 @@ export function encodeFloats(data: ArrayLike<number>, format: FloatFormat, out: 
   }
 }
 
-/** @param exponent from −1022 to 1023 */
+/** exponent: from −1022 to 1023 */
 function powerOfTwo(exponent: number) {
   words[0] = 0;
   words[1] = (exponent + 1023) << 20;
   return double[0];
 }
 
-/**
- * Rounds to an integer, ties to even. The sum with 2⁵² is rounded, because doubles of at least 2⁵² have no fraction
- * bits.
- * @param x from 0 to 2 ** 52
- */
+/** Ties to even, for x from 0 to 2 ** 52: the sum with 2⁵² is rounded, because such doubles have no fraction bits. */
 const roundToEven = (x: number) => x + 2 ** 52 - 2 ** 52;
 
-/**
- * Narrows a NaN to the upper bits of its payload.
- * @param wide bits of float32
- */
+/** Narrows a NaN to the upper bits of its payload. wide: bits of float32. */
 function narrowNaN(wide: number, { exponent: E, fraction: F, finite }: FloatFormat) {
   const sign = (wide >>> 31) * 2 ** (E + F);
   const ones = 2 ** F - 1;

@@ -1,10 +1,8 @@
-// Validates options and numbers. It is a file of its own, so that the bundle of a program that uses only a
-// learning-rate schedule stays small.
+// Validates options and numbers, in a file of its own, which keeps a bundle of a learning-rate schedule small.
 
 import { argumentError, HeadlightError } from './errors.ts';
 import { quote } from './quote.ts';
 
-/** @param parameter name of the options in errors */
 export function checkOptions(caller: string, options: unknown, known: readonly string[], parameter = 'options') {
   if (options === null || typeof options !== 'object' || Array.isArray(options))
     throw argumentError(caller, parameter, options, 'an object');

@@ -4,10 +4,7 @@ const MAX_LENGTH = 80;
 const MAX_DEPTH = 3;
 const MAX_NAMES = 8;
 
-/**
- * Returns a short form of a value, of about 80 characters at most.
- * @param most characters
- */
+/** Returns a short form of a value, of about 80 characters at most. most: characters. */
 export function quote(value: unknown, most: number = MAX_LENGTH): string {
   try {
     return quoteAny(value, most, MAX_DEPTH);

@@ -24,9 +24,8 @@ export function elementCount(shape: readonly number[]) {
 }
 
 /**
- * Returns the strides with which an operand broadcasts to a target shape, with axes aligned from the right. The stride
- * of a repeated axis is 0.
- * @returns null if the shape does not broadcast to the target
+ * Returns strides that broadcast a shape to a target from the right, 0 for repeated axes; null if it does not
+ * broadcast.
  */
 export function broadcastStrides(shape: readonly number[], target: readonly number[]): number[] | null {
   if (shape.length > target.length) return null;

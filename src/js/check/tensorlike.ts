@@ -1,5 +1,4 @@
-// Reads array arguments of all supported forms into a Source. Each argument is read once, so that no getter or proxy
-// trap of the caller can run afterwards.
+// Reads array arguments of all supported forms, once, so that no getter or proxy trap of the caller can run afterwards.
 
 import { readShape } from './arguments.ts';
 import { argumentError, HeadlightError, shapeError } from './errors.ts';
@@ -23,25 +22,19 @@ export type NumberArray =
   | BigInt64Array
   | BigUint64Array;
 /**
- * An array and its shape. A Tensor has these properties. A Uint16Array needs a dtype: 'F16' or 'float16', 'BF16' or
- * 'bfloat16' for 16-bit floats, 'U16' or 'uint16' for integers.
+ * An array and its shape, such as a Tensor. A Uint16Array needs a dtype: 'F16' or 'float16', 'BF16' or 'bfloat16', or
+ * for integers 'U16' or 'uint16'.
  */
 export type ShapedArray = {
   readonly data: ArrayLike<number | boolean | bigint>;
   readonly shape: readonly number[];
   readonly dtype?: string;
 };
-/**
- * a tensor of
- *   onnxruntime or transformers.js
- */
+/** a tensor of onnxruntime or transformers.js */
 export type DimsArray = { readonly data: unknown; readonly dims: readonly number[]; readonly type?: string };
 /** a tensor of TensorFlow.js */
 export type SyncArray = { readonly shape: readonly number[]; dataSync(): ArrayLike<unknown> };
-/**
- * a Tensor, nested arrays, a
- *   typed array, { data, shape }, or a tensor of another library
- */
+/** a Tensor, nested arrays, a typed array, { data, shape }, or a tensor of another library */
 export type TensorLike = NestedArray | NumberArray | ShapedArray | DimsArray | SyncArray;
 
 const FORMS = 'a Tensor, nested arrays, a typed array, or { data, shape }';
@@ -65,8 +58,7 @@ const offsetOf = intrinsic('byteOffset');
 const lengthOf = intrinsic('length');
 
 /**
- * Returns true if the buffer of an array is detached, because the WebAssembly memory has grown or the buffer was
- * transferred to a worker. The test relies on keys(), which throws only for a detached array.
+ * True after the WebAssembly memory has grown or the buffer was transferred. keys() throws only for a detached array.
  */
 function isDetached(array: NumberArray) {
   if (lengthOf(array) > 0) return false;
@@ -98,7 +90,7 @@ export class Source {
   #parameter: string;
   #ambiguous: boolean;
 
-  /** @param ambiguous true for a Uint16Array without dtype, which may contain integers or 16-bit floats */
+  /** ambiguous: a Uint16Array without dtype may contain integers or 16-bit floats */
   constructor(caller: string, parameter: string, data: NumberArray, shape: number[], ambiguous = false) {
     this.#caller = caller;
     this.#parameter = parameter;
@@ -115,7 +107,6 @@ export class Source {
     throw lengthError(this.#caller, this.#parameter, this.#data, length, this.shape);
   }
 
-  /** Returns the numbers as float32. */
   floats() {
     const { data } = this;
     if (data instanceof Float32Array) return data;
@@ -134,7 +125,7 @@ export class Source {
   }
 }
 
-/** @param asShape shape that replaces the shape of the value */
+/** asShape: shape that replaces the shape of the value */
 export function readTensorLike(value: unknown, caller: string, parameter: string, asShape?: readonly number[]): Source {
   if (value instanceof Source) return value;
   const source = readSource(value, caller, parameter);
@@ -229,7 +220,6 @@ function fromNested(caller: string, parameter: string, list: readonly unknown[])
   let numbers: Float64Array | null = null;
   let count = 0;
   let ambiguous = false;
-  /** Index of the current item on each axis. */
   const index: number[] = [];
   const path = (axis: number) =>
     `${parameter}${index

@@ -13,7 +13,7 @@ export class BlockHash {
   #filled = 0;
   #length = 0;
 
-  /** @param start values of the state before the first block */
+  /** start: values of the state before the first block */
   constructor(start: Int32Array) {
     this.state = start.slice();
   }
@@ -46,10 +46,7 @@ export class BlockHash {
     return [...this.state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /**
-   * Processes the blocks between two positions.
-   * @abstract
-   */
+  /** Processes the blocks between two positions. @abstract */
   compress(_bytes: Uint8Array, _begin: number, _end: number) {
     throw new Error('not implemented');
   }

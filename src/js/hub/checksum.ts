@@ -1,13 +1,13 @@
-// Compares the hash of a whole file with the expected hash. Bytes that arrive in order are hashed immediately. Other
-// bytes are read again at the end.
+// Compares the hash of a file with the expected one. Bytes in order are hashed at once, others are read again at the
+// end.
 
 import type { Hash, HashName, HubPlatform } from './types.ts';
 
 /** Number of bytes that are read at once. */
 const PIECE = 2 ** 22;
 /**
- * Maximum bytes of a file that the browser hashes as one buffer. That is many times faster than hashing pieces in
- * JavaScript, but needs memory for the file.
+ * Maximum bytes that the browser hashes as one buffer: many times faster than in JavaScript, but needs memory for the
+ * file.
  */
 const MAX_BUFFER = 2 ** 28;
 
@@ -18,11 +18,10 @@ export class Checksum {
   #expected: string;
   #digest: ((name: HashName, bytes: Uint8Array) => Promise<string>) | undefined;
   #hash: Hash | undefined;
-  /** Bytes that are hashed before those of the file. */
   #prefix: Uint8Array<ArrayBuffer>;
   #at = 0;
 
-  /** @param expected sha256 of the file, or sha1 as Git computes it, which includes the size */
+  /** expected: sha256 of the file, or sha1 as Git computes it, which includes the size */
   constructor(size: number, expected: string, { hash, digest }: HubPlatform) {
     this.#size = size;
     this.#expected = expected;
@@ -45,10 +44,6 @@ export class Checksum {
     return this.#hash !== undefined && this.#at === this.#size;
   }
 
-  /**
-   * Returns true if the hash of the file is the expected one.
-   * @param read reads bytes of the file
-   */
   async matches(read: (at: number, target: Uint8Array) => Promise<unknown>) {
     if (this.#digest) {
       const first = this.#prefix.length;

@@ -1,6 +1,5 @@
-// Sends requests to the Hub and to the servers of its files. The token is sent only to the origin of the endpoint. In
-// Node this client follows redirects and omits the token for other origins. In a page the browser follows redirects and
-// also omits the token.
+// Sends requests to the Hub and to the servers of its files. The token is sent only to the origin of the endpoint: in
+// Node this client follows redirects and omits it elsewhere, in a page the browser does.
 
 import type { HubWait } from './options.ts';
 import { hubError, limited, type Place, refusal, unreachable } from './refusals.ts';
@@ -14,10 +13,7 @@ const MIN_BYTES = 1024;
 const MAX_ATTEMPTS = 5;
 /** Seconds before the first repeated attempt, after a failure or after a rate limit. Later waits double each time. */
 const [FIRST_WAIT, FIRST_LIMIT_WAIT] = [0.25, 5];
-/**
- * Maximum seconds that the client waits if the Hub requests it. The rate limit of the Hub counts requests in windows of
- * five minutes.
- */
+/** Maximum seconds to wait at the Hub's request. Its rate limit counts requests in windows of five minutes. */
 const MAX_WAIT = 330;
 const MAX_JSON = 64 * 2 ** 20;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -28,10 +24,7 @@ export class Temporary extends Error {
   declare error: HubError;
   declare seconds: number | undefined;
 
-  /**
-   * @param error to throw if the request is not repeated
-   * @param seconds seconds to wait as requested by the Hub; 0 to repeat immediately
-   */
+  /** error: thrown if the request is not repeated; seconds: requested by the Hub, 0 to repeat immediately */
   constructor(reason: HubWait['reason'], error: HubError, seconds?: number) {
     super(error.message);
     this.reason = reason;
@@ -51,7 +44,7 @@ export class Client {
   #token: string | undefined;
   #origin: string;
 
-  /** @param options follow: true if fetch follows redirects, which a page cannot see; false if this client follows them */
+  /** options: follow: true if fetch follows redirects, which a page cannot see; false if this client follows them */
   constructor(
     place: Place,
     {
@@ -72,10 +65,7 @@ export class Client {
 
   isOwn = (url: string) => new URL(url).origin === this.#origin;
 
-  /**
-   * Sends a request, and follows redirects if fetch does not.
-   * @param path path of the file, for errors
-   */
+  /** Sends a request, and follows redirects if fetch does not. path: path of the file, for errors. */
   async send(url: string, headers: Record<string, string> = {}, path?: string): Promise<Exchange> {
     for (let at = url, i = 0; i < MAX_REDIRECTS; i++) {
       this.throwIfClosed();
@@ -104,7 +94,9 @@ export class Client {
     throw unreachable(this.place, `a redirect to ${reason}`, path);
   }
 
-  /** Requests JSON. Returns it with the headers and the final address of the response. Temporary failures are repeated. */
+  /**
+   * Requests JSON. Returns it with the headers and the final address of the response. Temporary failures are repeated.
+   */
   async json(
     url: string,
     { attempts = MAX_ATTEMPTS }: { attempts?: number } = {},
@@ -166,7 +158,6 @@ export class Client {
     this.throwIfClosed();
   }
 
-  /** Aborts all requests. */
   close = () => {
     this.signal?.removeEventListener('abort', this.close);
     this.#closed.abort();
@@ -174,10 +165,7 @@ export class Client {
   };
 }
 
-/**
- * Returns the seconds to wait after status 429, from a header such as RateLimit: "resolvers";r=0;t=37, or Retry-After:
- * 37.
- */
+/** Seconds to wait after status 429, from RateLimit: "resolvers";r=0;t=37, or Retry-After: 37. */
 function secondsOf(headers: Headers) {
   const text = /;\s*t=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1] ?? headers.get('retry-after');
   return text !== null && /^\d+$/.test(text.trim()) ? Number(text) : undefined;
@@ -220,9 +208,7 @@ export class Patience {
   }
 }
 
-/**
- * A request and its response. The body is read in chunks. Reading fails if fewer than MIN_BYTES arrive in MAX_SILENCE.
- */
+/** A request and its response. Reading chunks fails if fewer than MIN_BYTES arrive in MAX_SILENCE. */
 export class Exchange {
   #client: Client;
   #path: string | undefined;
@@ -241,8 +227,8 @@ export class Exchange {
   }
 
   async send(url: string, headers: Record<string, string>) {
-    // The browser's own cache is not used, because a cached part of a file may belong to another response, and files of
-    // gigabytes would displace everything else.
+    // No browser cache: a cached part of a file may belong to another response, and gigabytes would displace everything
+    // else.
     const options = { cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' } as const;
     const redirect = this.#client.follow ? 'follow' : 'manual';
     this.response = await this.#limited(fetch(url, { ...options, redirect, headers, signal: this.#stop.signal }));
@@ -250,7 +236,6 @@ export class Exchange {
     this.#waited = 0;
   }
 
-  /** Reads the next bytes of the body. */
   async next(): Promise<Uint8Array | undefined> {
     this.#reader ??= this.response.body?.getReader();
     const { done, value } = (await this.#limited(this.#reader?.read())) ?? { done: true };
@@ -259,10 +244,6 @@ export class Exchange {
     return done ? undefined : value;
   }
 
-  /**
-   * Reads the body as text.
-   * @param most maximum bytes
-   */
   async text(most: number) {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;

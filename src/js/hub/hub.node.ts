@@ -1,5 +1,5 @@
-// The entry headlight-attention/hub for Node: lists models on the Hugging Face Hub and in the cache that Hugging Face's
-// tools share.
+// The entry headlight-attention/hub for Node: lists models on the Hugging Face Hub and in the shared cache of its
+// tools.
 
 import type { HubFileInfo } from './kinds.ts';
 import { forgetModel, listCached, listFiles } from './models.ts';

@@ -1,5 +1,5 @@
-// Reads a file from its store, which has the bytes that were received before, or else from the Hub. Consecutive reads
-// share one response, so that few requests are needed. Reads run one after the other.
+// Reads a file from its store or else from the Hub. Consecutive reads share a response, so that few requests are
+// needed; reads run one after the other.
 
 import type { Checksum } from './checksum.ts';
 import { changed } from './refusals.ts';
@@ -8,16 +8,12 @@ import type { Store } from './types.ts';
 
 /** Maximum bytes of a file that is always received as a whole. */
 const SMALL = 2 ** 20;
-/**
- * Bytes of a first request, in which most headers of safetensors files fit, and of the largest request. Requests grow
- * while reads are consecutive.
- */
+/** First request, in which most safetensors headers fit, and the largest. Requests grow while reads are consecutive. */
 const [FIRST_REQUEST, MAX_REQUEST] = [2 ** 17, 2 ** 25];
 /** Maximum bytes of a gap that is received too, because that takes less time than another request. */
 const MAX_GAP = 2 ** 16;
 /**
- * Share of a file. If at least this share is read, the whole file is received, so that it can be verified and stays in
- * the cache.
+ * Share of a file that, once read, makes the rest be received too, so that it can be verified and stays in the cache.
  */
 const MOST = 3 / 4;
 
@@ -38,7 +34,7 @@ export class HubFile {
   #consecutive = 0;
   #pending: Promise<unknown> = Promise.resolve();
 
-  /** @param options keeps: true if a file that was received as a whole stays in the store */
+  /** options: keeps: true if a file that was received as a whole stays in the store */
   constructor(remote: RemoteFile, store: Store, { keeps, checksum }: { keeps: boolean; checksum?: Checksum }) {
     this.#remote = remote;
     this.#store = store;
@@ -57,10 +53,7 @@ export class HubFile {
     if (this.#keeps && bytes >= MOST * this.size) await this.#expectWhole();
   }
 
-  /**
-   * @param target may be used for the result
-   * @returns the bytes, fewer if the file ends before `end`
-   */
+  /** target: may be used for the result; returns the bytes, fewer if the file ends before `end` */
   read(begin: number, end: number, target?: Uint8Array): Promise<Uint8Array> {
     const until = Math.min(end, this.size);
     const bytes = target?.subarray(0, Math.max(until - begin, 0)) ?? new Uint8Array(Math.max(until - begin, 0));
@@ -103,10 +96,6 @@ export class HubFile {
     await this.#store.expectWhole();
   }
 
-  /**
-   * Receives the byte `at`, and following bytes as they arrive.
-   * @param end of the read
-   */
   async #receive(at: number, end: number) {
     const isAhead = this.#stream && at >= this.#at && at < this.#until;
     const isNear = at - this.#at <= MAX_GAP || this.#isWhole || !this.#remote.hasRanges;
@@ -123,10 +112,6 @@ export class HubFile {
     }
   }
 
-  /**
-   * Starts a stream that contains the byte `at`.
-   * @param end of the read
-   */
   async #start(at: number, end: number) {
     await this.#stop();
     this.#at = this.#isWhole && this.#keeps ? Math.min(at, this.#firstMissing()) : at;
@@ -137,7 +122,6 @@ export class HubFile {
     this.#stream = this.#remote.stream(this.#at, this.#until);
   }
 
-  /** Returns the number of bytes that the store has. */
   #present() {
     let bytes = 0;
     for (let at = this.#store.nextPresent(0); at < this.size; at = this.#store.nextPresent(at)) {

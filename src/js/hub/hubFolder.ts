@@ -25,7 +25,6 @@ export type OpenedRepository = {
   note?: string;
 };
 
-/** Reads the list of files of a model. */
 export async function openHub(
   caller: string,
   address: string,

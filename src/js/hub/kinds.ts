@@ -3,10 +3,7 @@
 import type { Entry } from './types.ts';
 
 export type Kind = 'safetensors' | 'gguf' | 'torch' | 'onnx' | 'tensorflow' | 'flax' | 'config' | 'tokenizer' | 'other';
-/**
- * A file of a repository. opens: true if openModel can open a model from this file, when the option `file` selects the
- * file. why: the reason why weights cannot be opened.
- */
+/** opens: openModel can open a model from this file, if the option `file` selects it. why: the reason why it cannot. */
 export type HubFileInfo = { name: string; size: number; kind: Kind; opens: boolean; why?: string };
 
 const KINDS: [RegExp, Kind][] = [
@@ -40,13 +37,11 @@ export function kindOf(path: string): Kind {
 
 export const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1);
 
-/** Returns the name of the first part of a split file and the number of this part, or undefined for other files. */
 function partOf(path: string) {
   const [, start, number, count, end] = PART.exec(path) ?? [];
   return start === undefined ? undefined : { first: `${start}-00001-of-${count}${end}`, number: Number(number) };
 }
 
-/** Returns the reason why no model can be opened from a file, or undefined if one can be opened. */
 function whyNot(path: string, kind: Kind) {
   if (kind === 'onnx') return 'graphs of ONNX are not read: use the safetensors files';
   if (kind === 'tensorflow' || kind === 'flax') return `weights of ${kind} are not read: use the safetensors files`;
@@ -68,9 +63,8 @@ export function describe({ path, size = 0 }: Entry): HubFileInfo {
 const isWeights = (path: string) => ['safetensors', 'gguf', 'torch'].includes(kindOf(path));
 
 /**
- * Returns the files of one model, which are all files of its folder except the weights of other models. `file` is a
- * file or a folder. Without it, the folder is the root.
- * @returns undefined if there is no such file and no such folder
+ * Returns the files of one model: all of a folder except weights of other models. `file` is a file or a folder, default
+ * the root. Returns undefined if it does not exist.
  */
 export function choose(entries: readonly Entry[], file?: string): { folder: string; entries: Entry[] } | undefined {
   if (file !== undefined && entries.some(({ path }) => path === file)) {
@@ -85,10 +79,7 @@ export function choose(entries: readonly Entry[], file?: string): { folder: stri
   return { folder, entries: withoutOtherGguf(inside, folder) };
 }
 
-/**
- * Returns true if a file of weights belongs to the chosen file: as another part of the same split file, or as a part
- * that the chosen index lists.
- */
+/** True for another part of the same split file, or a part that the chosen index lists. */
 function belongs(path: string, file: string) {
   if (path === file) return true;
   const [mine, chosen] = [partOf(path), partOf(file)];
@@ -98,10 +89,7 @@ function belongs(path: string, file: string) {
   return (isIndex && mine?.first.startsWith(`${start}-`)) === true;
 }
 
-/**
- * If all weights of a folder that can be read are GGUF files, keeps only one of these: Q4_K_M, else Q8_0, else the
- * smallest.
- */
+/** Keeps one file if the readable weights of a folder are all GGUF: Q4_K_M, else Q8_0, else the smallest. */
 function withoutOtherGguf(entries: Entry[], folder: string) {
   const weights = entries.filter(({ path }) => isWeights(path) && folderOf(path) === folder);
   const readable = weights.filter((entry) => describe(entry).opens);

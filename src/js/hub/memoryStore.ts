@@ -7,16 +7,10 @@ const BLOCK = 2 ** 22;
 /** Maximum bytes that stay in memory if the next reads are not known. */
 const MAX_BYTES = 2 ** 26;
 
-/**
- * stamp: number that grows with
- *   each write
- */
+/** stamp: grows with each write */
 export type Part = { at: number; end: number; data: Uint8Array | Blob; stamp: number };
 
-/**
- * Makes a store in memory.
- * @param keepsAll returns true if no bytes may be dropped, because the server cannot send them again
- */
+/** keepsAll: returns true if no bytes may be dropped, because the server cannot send them again */
 export function memoryStore(keepsAll: () => boolean): Store {
   /** Parts in ascending order, without overlap. */
   let parts: Part[] = [];

@@ -13,7 +13,6 @@ export type HubName = {
 };
 
 export const DEFAULT_REVISION = 'main';
-/** Hosts of the Hub itself, for addresses that are copied from a browser. */
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
 /** Parts of addresses on the Hub that are followed by a revision. */
 const WITH_REVISION = ['tree', 'blob', 'resolve', 'raw', 'blame', 'commits', 'commit', 'edit'];
@@ -47,10 +46,7 @@ function refuse(caller: string, text: string, reason: string) {
   });
 }
 
-/**
- * Reads hf://[owner/]name[@revision][/path], an address of the Hub, or [owner/]name.
- * @param endpoint endpoint of a mirror, whose addresses are accepted too
- */
+/** Reads hf://[owner/]name[@revision][/path], an address of the Hub or of a mirror's endpoint, or [owner/]name. */
 export function readName(caller: string, text: string, endpoint?: string): HubName {
   const isUrl = /^https?:/i.test(text);
   const plain = isUrl ? readUrl(caller, text, endpoint) : readShort(caller, withoutQuery(text));
@@ -62,8 +58,8 @@ export function readName(caller: string, text: string, endpoint?: string): HubNa
 }
 
 /**
- * Obeys `?revision=`. In an address that was copied from a browser, the rest of the query and the fragment concern the
- * web page, such as ?download=true. In other names they have no meaning.
+ * Obeys `?revision=`. In an address copied from a browser, the rest of the query concerns the web page; elsewhere it is
+ * refused.
  */
 function withQuery(caller: string, text: string, name: HubName, isUrl: boolean): HubName {
   const [, query = '', fragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#([^]*))?$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
-// The cache in Node has the layout of Hugging Face's own tools, so that Headlight can open files that these tools have
-// downloaded, and vice versa. models--owner--name/refs/main contains a commit, and snapshots/COMMIT/PATH are links into
-// blobs/HASH. Parts of files and lists of files are in the folder .headlight, which these tools ignore.
+// The cache in Node has the layout of Hugging Face's tools, which can open its files, and vice versa:
+// models--owner--name/refs/main has a commit, and snapshots/COMMIT/PATH are links into blobs/HASH. Parts and lists of
+// files are in the folder .headlight, which these tools ignore.
 
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
@@ -12,12 +12,11 @@ import { segmentFiles, sizeOf, writeWhole } from './nodeFiles.ts';
 import { NodeStore } from './nodeStore.ts';
 import type { Variables } from './options.ts';
 import { SegmentStore } from './segments.ts';
-import type { Cache, CachedModel, Entry, Store } from './types.ts';
+import type { CachedModel, Entry, Store } from './types.ts';
 
 const MODELS = 'models--';
 const OWN = '.headlight';
 
-/** Returns the folder for models. */
 export function cacheFolder(
   cache: true | string,
   { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME }: Variables,
@@ -146,10 +145,7 @@ class NodeCache {
     await rm(join(this.name, '.locks', `${MODELS}${id.replaceAll('/', '--')}`), { recursive: true, force: true });
   }
 
-  /**
-   * Writes a text as soon as the model has a snapshot, because the tools of Hugging Face report a reference without a
-   * snapshot as damaged.
-   */
+  /** Writes a text once the model has a snapshot, because those tools report a reference without one as damaged. */
   async #later(id: string, sha: string, path: string, text: string) {
     const key = `${id}@${sha}`;
     this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), [path, text]]);

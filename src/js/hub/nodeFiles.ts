@@ -1,5 +1,4 @@
-// Reads and writes files of the cache in Node. A file is replaced atomically, so that other processes see either the
-// old or the new content.
+// Files of the cache in Node, replaced atomically, so that other processes see either the old or the new content.
 
 import { randomBytes } from 'node:crypto';
 import { copyFile, link, lstat, mkdir, open, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// The parts of the Hub client that are specific to Node: environment variables, and the cache of Hugging Face's tools.
+// What the Hub client needs of Node: environment variables, and the cache of Hugging Face's tools.
 
 import { createHash } from 'node:crypto';
 

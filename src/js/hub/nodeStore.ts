@@ -1,9 +1,8 @@
 // One file of the cache in Node. If all bytes of a file will be received, they are written in order to HASH.incomplete,
-// which becomes a blob when it is complete. Parts of other files are kept as segments.
-// Two processes may receive the same file at once. Both write the same bytes at the same positions of one file with a
-// name that only Headlight uses, HASH.headlight.incomplete, so that neither damages what the other has written. Other
-// tools append to HASH.incomplete, so that file is copied, not shared. An interrupted download is renamed to
-// HASH.incomplete.
+// which becomes a blob when it is complete. Parts of other files are kept as segments. Two processes may receive the
+// same file at once. Both write the same bytes at the same positions of one file with a name that only Headlight uses,
+// HASH.headlight.incomplete, so that neither damages what the other has written. Other tools append to HASH.incomplete,
+// so that file is copied, not shared. An interrupted download is renamed to HASH.incomplete.
 
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -11,13 +10,9 @@ import { dirname } from 'node:path';
 import { linkSnapshot, sizeOf } from './nodeFiles.ts';
 import { type SegmentFiles, SegmentStore } from './segments.ts';
 
-import type { Store } from './types.ts';
-
 export type Place = {
   size: number;
-  /** path of the file in the snapshot */
   snapshot: string;
-  /** path of the blob; undefined if the hash is not known */
   blob?: string;
   /** path of the file while it is received, without the extension */
   incomplete: string;
@@ -36,10 +31,8 @@ export class NodeStore {
   #segments: SegmentStore;
   /** The complete file, or the incomplete file that is written in order. */
   #handle: FileHandle | undefined;
-  /** Bytes in the file of #handle. */
   #length = 0;
   #isWhole = false;
-  /** True after writing has failed. */
   #isBroken = false;
   isFinished = false;
 
@@ -70,7 +63,6 @@ export class NodeStore {
     this.#length = sizes[longest];
   }
 
-  /** @param path of the complete file */
   async #use(path: string) {
     this.#handle = await open(path);
     this.#length = this.#place.size;
@@ -144,12 +136,11 @@ export class NodeStore {
     }
   }
 
-  /** Continues the download of another tool. */
   async #continueOther() {
     const about = await stat(this.#shared).catch(() => null);
     if (!about?.isFile() || about.size > this.#place.size) return;
     if (about.size <= ((await sizeOf(this.#temporary)) ?? 0)) return;
-    // A file that another tool may still be writing is copied, without copying its blocks if the file system can share
+    // Another tool may still be writing this file, so it is copied, without copying blocks if the file system can share
     // them.
     if (Date.now() - about.mtimeMs > ABANDONED) await rename(this.#shared, this.#temporary);
     else await copyFile(this.#shared, this.#temporary, constants.COPYFILE_FICLONE);
@@ -189,8 +180,8 @@ export class NodeStore {
   }
 
   /**
-   * Renames the received file to its final name. Another process may already have done so, or may have renamed it to
-   * HASH.incomplete, and there may be a new file with the old name.
+   * Renames the received file. Another process may have done so already, or renamed it to HASH.incomplete, and there
+   * may be a new file with the old name.
    */
   async #rename(handle: FileHandle, target: string) {
     const { ino, dev } = await handle.stat();

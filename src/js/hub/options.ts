@@ -1,4 +1,4 @@
-// The options for the Hub, and the environment variables of Hugging Face's own tools, which are used in Node.
+// The options for the Hub, and in Node the environment variables of Hugging Face's own tools.
 
 import { readBoolean, readOptions } from '../check/arguments.ts';
 import { argumentError, HeadlightError } from '../check/errors.ts';
@@ -14,8 +14,8 @@ export type HubOptions = {
   /** sent to the origin of the endpoint only; default: HF_TOKEN in Node */
   token?: string;
   /**
-   * default true, which means the folder of Hugging Face's tools in Node (HF_HUB_CACHE, HF_HOME) and the private
-   * storage of a page. In Node, a string is the path of another folder. false means no cache
+   * default true: the folder of Hugging Face's tools in Node (HF_HUB_CACHE, HF_HOME), the private storage of a page; in
+   * Node also the path of a folder; false for no cache
    */
   cache?: boolean | string;
   /** true to use only cached files and send no requests; default: HF_HUB_OFFLINE in Node */
@@ -29,7 +29,6 @@ export type HubWait = {
   /** the Hub limits the number of requests, the server failed, or the connection was broken */
   reason: 'rateLimit' | 'server' | 'network';
 };
-/** of the environment */
 export type Variables = Readonly<Record<string, string | undefined>>;
 export type Settings = {
   /** without a slash at its end */

@@ -1,5 +1,4 @@
-// The parts of the Hub client that are specific to a page: the browser follows redirects, and files are cached in the
-// private storage of the page.
+// What the Hub client needs of a page: the browser follows redirects, and files are in the page's private storage.
 
 import { Sha1 } from './sha1.ts';
 import { Sha256 } from './sha256.ts';

@@ -1,5 +1,5 @@
-// The cache of a page is its private storage (OPFS), which all pages of an origin share. A model at a commit is a
-// folder, whose name consists of the id and the commit. Each file of the model is a folder of segments.
+// The cache of a page is its private storage (OPFS), shared by an origin: a folder for each id and commit, in which
+// each file is a folder of segments.
 
 import { argumentError } from '../check/errors.ts';
 import { memoryStore } from './memoryStore.ts';
@@ -15,7 +15,7 @@ const LARGE = 2 ** 25;
 /** Bytes of storage that are left for the rest of the page. */
 const RESERVE = 2 ** 22;
 
-/** @returns the cache, or the reason why there is none */
+/** returns the cache, or the reason why there is none */
 export async function openPageCache(caller: string, cache: true | string): Promise<Cache | string> {
   if (typeof cache === 'string')
     throw argumentError(caller, 'cache', cache, 'true or false, because a page has no folders');
@@ -32,7 +32,6 @@ export async function openPageCache(caller: string, cache: true | string): Promi
 const textOf = (cause: unknown) =>
   cause instanceof Error || cause instanceof DOMException ? cause.message : String(cause);
 
-/** Encodes a text as a file name without slashes. */
 const encode = (text: string) => encodeURIComponent(text).replaceAll('.', '%2E').replaceAll('*', '%2A');
 
 class PageCache {
@@ -112,10 +111,7 @@ class PageCache {
     return this.#storage.estimate?.().catch(() => ({})) ?? {};
   }
 
-  /**
-   * Counts written bytes, and asks the browser for persistent storage after LARGE bytes. Does not ask in a worker,
-   * where the browser has no method for it.
-   */
+  /** Asks for persistent storage after LARGE bytes, but not in a worker, where the browser has no method for it. */
   #count(bytes: number) {
     const before = this.#written;
     this.#written += bytes;
@@ -171,7 +167,9 @@ async function readText(folder: FileSystemDirectoryHandle, name: string) {
   }
 }
 
-/** Writes a file. If writing is interrupted, there is no file, or a file whose size differs from the size in its name. */
+/**
+ * Writes a file. If writing is interrupted, there is no file, or a file whose size differs from the size in its name.
+ */
 async function writeFile(folder: FileSystemDirectoryHandle, name: string, parts: Uint8Array[]) {
   const handle = (await folder.getFileHandle(name, { create: true })) as any;
   if (typeof handle.createWritable !== 'function') return writeInWorker(handle, parts);

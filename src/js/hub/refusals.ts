@@ -18,9 +18,8 @@ const withoutToken = (text: string, token?: string) =>
   token === undefined ? text : text.replaceAll(token, '…').replaceAll(encodeURIComponent(token), '…');
 
 /**
- * Shortens a text that a server or the network has sent, after removing all tokens, names and passwords of users, and
- * queries of addresses, which contain signatures.
- * @param most characters
+ * Shortens a foreign text, without tokens, names and passwords of users, and queries of addresses, which contain
+ * signatures. most: characters.
  */
 function conceal(text: string, most: number, token?: string) {
   const safe = withoutToken(text.slice(0, MAX_SENT), token)
@@ -46,9 +45,7 @@ export function hubError(
 }
 
 /**
- * Makes the error for a response that is neither a success nor temporary.
- * @param path of the requested file
- * @param isOwn false for a file server, whose status 404 does not mean that the model is missing
+ * path: of the requested file; isOwn: false for a file server, whose status 404 does not mean that the model is missing
  */
 export function refusal(place: Place, response: Response, path?: string, isOwn = true): HubError {
   const { status, headers } = response;
@@ -89,7 +86,6 @@ function noModel(place: Place) {
   return hubError(place, 'notFound', `there is no model ${id} on ${endpoint}, or it is private. ${next}`);
 }
 
-/** @param known branches and tags */
 export function noRevision(place: Place, known: readonly string[] = []) {
   const { id, revision } = place;
   const instead =
@@ -97,7 +93,6 @@ export function noRevision(place: Place, known: readonly string[] = []) {
   return hubError(place, 'revision', `${id} has no revision ${cut(revision, 100)}${instead}`, { expected: known });
 }
 
-/** @param known files */
 export function noEntry(place: Place, path: string, known: readonly string[] = []) {
   const { id, revision } = place;
   const instead = known.length > 0 ? `: there are ${quoteNames(known)}` : '';
@@ -106,7 +101,7 @@ export function noEntry(place: Place, path: string, known: readonly string[] = [
   });
 }
 
-/** @param seconds seconds that the Hub asks to wait; 0 if it does not ask */
+/** seconds: seconds that the Hub asks to wait; 0 if it does not ask */
 export function limited(place: Place, seconds: number) {
   const { endpoint, token } = place;
   const wait = seconds > 0 ? `Try again in ${seconds} seconds` : 'Try again in five minutes';
@@ -124,16 +119,12 @@ export function unreachable(place: Place, cause: unknown, path?: string) {
   return hubError(place, 'network', text, { cause: cause instanceof Error ? cause : undefined });
 }
 
-/**
- * Describes the cause of a failed request. In Node the message is only "fetch failed", so the message of its cause is
- * added.
- */
+/** Adds the message of the cause, because in Node the message of a failed request is only "fetch failed". */
 function describe(cause: any) {
   const inner = cause?.cause instanceof Error && cause.cause.message ? `: ${cause.cause.message}` : '';
   return `${cause?.message ?? cause}${inner}`;
 }
 
-/** @param where name of the cache */
 export function notCached(place: Place, where: string | undefined, path?: string) {
   const { id, revision } = place;
   const what = path === undefined ? `${id} at ${cut(revision, 100)}` : `${id}/${path}`;

@@ -1,14 +1,10 @@
-// Reads the bytes of a file on the Hub. The address of a large file is signed and valid for about an hour. This address
-// is used for many ranges, and requested again when the server of the file refuses it. After a failure the stream
-// continues at the same byte.
+// Reads the bytes of a file on the Hub. The address of a large file is signed, valid for about an hour, and used for
+// many ranges, until its server refuses it. After a failure the stream continues at the same byte.
 
 import { type Client, type Exchange, Patience, Temporary } from './client.ts';
 import { changed, hubError, unreachable } from './refusals.ts';
 
-/**
- * Bytes that an attempt must bring, so that the attempts before it are forgotten. A server that sends a few bytes per
- * connection is given up.
- */
+/** Bytes that reset the count of attempts. A server that sends a few bytes per connection is given up. */
 const MIN_PROGRESS = 2 ** 16;
 
 export class RemoteFile {
@@ -17,18 +13,14 @@ export class RemoteFile {
 
   #client: Client;
   #url: string;
-  /**
-   * True for a small file, which is requested without a range if it is read as a whole, so that it can be compressed.
-   */
+  /** A small file that is read as a whole is requested without a range, so that it can be compressed. */
   #isSmall: boolean;
-  /** Signed address of the file, if the Hub has redirected to one. */
   #signed: string | undefined;
   /** The ETag of the file on each server that sent it. */
   #tags: Map<string, string> = new Map();
   /** False after a server has ignored a range. */
   hasRanges = true;
 
-  /** @param url of the endpoint */
   constructor(client: Client, url: string, { path, size, isLarge }: { path: string; size: number; isLarge: boolean }) {
     this.#client = client;
     this.#url = url;
@@ -37,15 +29,11 @@ export class RemoteFile {
     this.size = size;
   }
 
-  /** The model, as errors describe it. */
   get place() {
     return this.#client.place;
   }
 
-  /**
-   * Yields the bytes from begin to end, in order. A server that ignores ranges sends all bytes, so that bytes before
-   * begin and after end are yielded too.
-   */
+  /** Yields bytes in order. A server that ignores ranges also sends bytes before begin and after end. */
   async *stream(begin: number, end: number): AsyncGenerator<{ at: number; bytes: Uint8Array }, void> {
     const patience = new Patience(this.#client);
     let at = begin;
@@ -78,8 +66,8 @@ export class RemoteFile {
   }
 
   /**
-   * Finds the size of the file if the list of files does not have it. Does not send a HEAD request, because the length
-   * in its response may be that of a compressed body.
+   * Finds a size that is not listed. Sends no HEAD request: the length in its response may be that of a compressed
+   * body.
    */
   async findSize() {
     const patience = new Patience(this.#client);
@@ -149,10 +137,7 @@ export class RemoteFile {
     this.#client.check(exchange, this.path);
   }
 
-  /**
-   * Throws if the ETag differs from that of an earlier response of the same server. Weak tags, W/"…", do not identify
-   * the exact bytes.
-   */
+  /** Throws if the ETag differs from earlier ones of the server. Weak tags, W/"…", do not identify the exact bytes. */
   #checkTag(url: string, tag: string | null) {
     if (!tag?.startsWith('"')) return;
     const { origin } = new URL(url);

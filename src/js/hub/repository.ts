@@ -1,5 +1,4 @@
-// Reads the list of files of a model on the Hub at one commit, with their sizes. The commit is determined once, so that
-// the files of a model are never of two revisions.
+// Lists the files of a model on the Hub at one commit, determined once, so that the files are never of two revisions.
 
 import type { Client } from './client.ts';
 import { DEFAULT_REVISION, isCommit, isSafePath } from './names.ts';
@@ -9,7 +8,6 @@ import type { Cache, Entry } from './types.ts';
 export type Repository = {
   /** current id of the model; differs from the requested id if the model was renamed */
   id: string;
-  /** commit */
   revision: string;
   entries: Entry[];
 };
@@ -18,10 +16,8 @@ const MAX_PAGES = 1000;
 const MAX_ENTRIES = 200_000;
 const HASH = /^(?:[\da-f]{40}|[\da-f]{64})$/;
 
-/** Encodes an id or the path of a file for an address. */
 export const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
-/** @param requested id */
 export async function openRepository(
   client: Client,
   requested: string,
@@ -62,7 +58,6 @@ async function fromCache(id: string, revision: string, cache?: Cache): Promise<R
   return entries && entries.length > 0 ? { id, revision: sha, entries } : undefined;
 }
 
-/** Returns the commit of a revision. */
 async function pin(client: Client, requested: string, revision: string, hasCache: boolean) {
   const { place } = client;
   const url = `${place.endpoint}/api/models/${encodePath(requested)}/revision/${encodeURIComponent(revision)}`;
@@ -136,10 +131,7 @@ function readEntry(value: any): Entry | undefined {
   };
 }
 
-/**
- * Returns the address of the next page of a list. A mirror may return an address of the Hub itself, so that only the
- * query of the address is used.
- */
+/** A mirror may return an address of the Hub itself, so only the query of the address is used. */
 function nextPage(link: string | null, url: string, first: string) {
   const next = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
   if (next === undefined) return undefined;

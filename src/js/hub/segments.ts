@@ -1,19 +1,16 @@
-// Stores the received bytes of a file in segments, which are files named BEGIN-END. The names of these files show which
-// bytes are present, so that an interrupted download is handled like a file of which only some ranges were read.
+// Stores received bytes in files named BEGIN-END, which show what is present: an interrupted download is handled like a
+// file of which only some ranges were read.
 
 import { memoryStore } from './memoryStore.ts';
 
 import type { Store } from './types.ts';
 
-/** Access to the files of the segments. */
 export type SegmentFiles = {
-  /** returns the names of the files */
   list: () => Promise<string[]>;
   size: (name: string) => Promise<number>;
   read: (name: string, at: number, target: Uint8Array) => Promise<void>;
   /** writes a whole file or none */
   write: (name: string, parts: Uint8Array[]) => Promise<void>;
-  /** removes all files */
   clear: () => Promise<void>;
 };
 /** Bytes of the file from begin to end. isChecked: the size of the segment's file is verified. */
@@ -28,9 +25,7 @@ export class SegmentStore {
   #files: SegmentFiles;
   #size: number;
   #onFailure: (cause: unknown) => void;
-  /** Segments in the order of their first byte. */
   #segments: Segment[] = [];
-  /** Bytes that are not in a segment yet. */
   #unsaved: { begin: number; end: number; parts: Uint8Array[] } = { begin: 0, end: 0, parts: [] };
   /** Store that replaces the segments after a failure to write. */
   #memory: Store | undefined;
@@ -58,7 +53,6 @@ export class SegmentStore {
     this.#whyNoRoom = whyNoRoom;
   }
 
-  /** Reads the list of segments. */
   async load() {
     const names = await this.#files.list().catch(() => [] as string[]);
     for (const name of names) {
@@ -114,7 +108,7 @@ export class SegmentStore {
     return true;
   }
 
-  /** @returns number of bytes read; 0 if the segment does not exist any more */
+  /** returns the bytes read; 0 if the segment does not exist any more */
   async #readSegment(segment: Segment, at: number, target: Uint8Array): Promise<number> {
     const { begin, end, name } = segment;
     const count = Math.min(target.length, end - at);
@@ -164,7 +158,6 @@ export class SegmentStore {
     if (this.#unsaved.end - this.#unsaved.begin >= SEGMENT) await this.flush();
   }
 
-  /** Writes the bytes that are not in a segment yet. */
   async flush() {
     const { begin, end, parts } = this.#unsaved;
     if (parts.length === 0 || this.#memory) return;
@@ -176,8 +169,7 @@ export class SegmentStore {
       this.#unsaved = { begin: 0, end: 0, parts: [] };
     } catch (cause) {
       await this.fail(cause);
-      // The segments are removed, because a part of a file that does not fit would only use storage that other files
-      // need.
+      // Removed, because a part of a file that does not fit only uses storage that other files need.
       this.#segments = [];
       await this.#files.clear().catch(() => {});
     }

@@ -8,7 +8,6 @@ const K = Int32Array.of(0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6);
 
 const rotate = (word: number, bits: number) => (word << bits) | (word >>> (32 - bits));
 
-/** @param part 0 to 3 */
 function mix(part: number, b: number, c: number, d: number) {
   if (part === 0) return (b & c) | (~b & d);
   if (part === 2) return (b & c) | (b & d) | (c & d);

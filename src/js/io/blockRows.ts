@@ -1,10 +1,9 @@
-// Decodes rows of weights in the layout in which the core packs block types. A row has the scales of its groups, their
-// minimums if there are any, then its codes, one byte each: value = scale · code + minimum.
+// Decodes rows of weights as the core packs block types: scales of the groups, minimums if any, then codes, one byte
+// each: value = scale · code + minimum.
 
 /**
- * Layout of packed rows. bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for
- * codes with a sign. length: number of values of a group. hasByteInputs: for codes of 4 bits, products round their
- * inputs to 8 bits instead of 16.
+ * bits: 4 for codes without a sign, from which 8 is subtracted if there are no minimums; 8 for signed codes. length: of
+ * a group. hasByteInputs: for 4 bits, products round their inputs to 8 bits instead of 16.
  */
 export type BlockForm = { bits: 4 | 8; length: 16 | 32; hasMinimums: boolean; hasByteInputs?: boolean };
 

@@ -11,9 +11,8 @@ export const formatError = (
 ) => new HeadlightError('FORMAT', `${caller}: ${message}`, details);
 
 /**
- * Returns the bytes of an argument. Buffers are recognized by their tag and not by instanceof, so that buffers of
- * another realm are accepted.
- * @returns a view of the same memory
+ * A view of the bytes of an argument. Recognizes buffers by their tag, not by instanceof, to accept those of another
+ * realm.
  */
 export function readBytes(caller: string, source: unknown): Uint8Array {
   try {
@@ -57,5 +56,4 @@ export const isShape = (shape: unknown): shape is number[] =>
   shape.every((n) => Number.isSafeInteger(n) && n >= 0) &&
   Number.isSafeInteger(countElements(shape));
 
-/** Describes a valid shape in errors. */
 export const A_SHAPE = `at most ${MAX_AXES} non-negative integers`;

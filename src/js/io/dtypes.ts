@@ -21,18 +21,12 @@ export type KnownDType =
   | 'BF16'
   | 'F32'
   | 'F64';
-/**
- * type in a file; a tensor of another type than KnownDType is listed, but
- *   access to its data throws
- */
+/** a tensor of another type than KnownDType is listed, but access to its data throws */
 export type DType = KnownDType | (string & {});
 export type StoredTensor = {
   dtype: DType;
   shape: number[];
-  /**
-   * F8, F16 and BF16 as Float32Array, BOOL as Uint8Array of 0 and 1; throws a FORMAT error if dtype is not a
-   * KnownDType
-   */
+  /** F8, F16, BF16: Float32Array; BOOL: Uint8Array of 0 and 1; other than KnownDType: throws a FORMAT error */
   data: NumberArray;
 };
 export type WritableTensor = { data: NumberArray; shape: readonly number[]; dtype?: DType };
@@ -84,7 +78,6 @@ const DTYPES: Record<string, KnownDType> = {
 export const isKnown = (dtype: unknown): dtype is KnownDType =>
   typeof dtype === 'string' && Object.hasOwn(KINDS, dtype);
 
-/** Decodes a copy of the bytes. */
 export function decode(caller: string, bytes: Uint8Array, dtype: KnownDType, bigEndian = false): NumberArray {
   const { array, float, bytes: size } = KINDS[dtype];
   const copy = allocate(caller, bytes.length, () => bytes.slice());
@@ -94,14 +87,15 @@ export function decode(caller: string, bytes: Uint8Array, dtype: KnownDType, big
   return float ? allocate(caller, 4 * raw.length, () => decodeFloats(raw, float)) : raw;
 }
 
-/** @param size of an element */
 function reverseEach(bytes: Uint8Array, size: number) {
   for (let start = 0; start < bytes.length; start += size) {
     for (let [a, b] = [start, start + size - 1]; a < b; a++, b--) [bytes[a], bytes[b]] = [bytes[b], bytes[a]];
   }
 }
 
-/** Makes a tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read. */
+/**
+ * Makes a tensor of an unknown type. Only access to its data throws, so that the other tensors of the file can be read.
+ */
 export const undecoded = (dtype: string, shape: number[], refuse: () => Error): StoredTensor => ({
   dtype,
   shape,
@@ -117,10 +111,7 @@ export const unknownDType = (caller: string, name: string, dtype: string) =>
     got: dtype,
   });
 
-/**
- * Encodes a tensor to its bytes in a file.
- * @param name of the tensor in errors
- */
+/** Encodes a tensor to its bytes in a file. name: of the tensor in errors. */
 export function encode(
   caller: string,
   name: string,
@@ -154,10 +145,7 @@ const tag = (
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag) as { get(): string }
 ).get;
 
-/**
- * @param own type of the array
- * @param dtype the type to write
- */
+/** own: type of the array; dtype: the type to write */
 function encodeData(
   caller: string,
   data: NumberArray,

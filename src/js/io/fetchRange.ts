@@ -1,5 +1,5 @@
-// Reads a range of a file over HTTP, at once or as a stream. Checks that the response matches the request, because a
-// proxy may send other bytes. Reads nothing beyond the range, because a server may never stop sending.
+// Reads a range of a file over HTTP, at once or as a stream. Checks that the response matches, because a proxy may send
+// other bytes, and reads nothing beyond, because a server may never stop sending.
 
 import { unreadable } from '../check/errors.ts';
 import { discard, failure, RangeBody, WholeBody } from './responseBody.ts';
@@ -7,7 +7,6 @@ import { discard, failure, RangeBody, WholeBody } from './responseBody.ts';
 /** A remote file, and what earlier responses have said about it. */
 export type RemoteSource = {
   caller: string;
-  /** of the file in errors */
   name: string;
   signal?: AbortSignal;
   /** sends one request for the file */
@@ -22,10 +21,9 @@ export type FetchedRange = { bytes: Uint8Array; total: number; tag: string | nul
 export type Fetched = (FetchedRange | { whole: WholeBody }) & { type: string };
 
 /**
- * Returns the bytes from begin to end, or to the end of the file if that is nearer. Returns the whole file if the
- * server does not support ranges. A failed request leaves no state, so that the call can be repeated.
- * @param end exclusive; more than begin
- * @param target end − begin bytes that may be used for the result
+ * Returns the bytes from begin to end (exclusive, > begin), or to the end of the file, or the whole file if the server
+ * does not support ranges. A failed request leaves no state, so the call can be repeated. target: may be used for the
+ * result.
  */
 export async function fetchRange(
   source: RemoteSource,
@@ -44,10 +42,7 @@ export async function fetchRange(
 
 export type OpenedRange = { body: RangeBody | null; length: number; total: number; tag: string | null; type: string };
 
-/**
- * Requests bytes and returns the body of the response, which is not read yet, or null if the file is empty.
- * @param end exclusive; more than begin
- */
+/** Returns the body, not read yet, or null if the file is empty. end: exclusive, more than begin. */
 export async function openRange(
   source: RemoteSource,
   begin: number,
@@ -60,8 +55,8 @@ export async function openRange(
     if (response.status === 416 && begin === 0 && contentRange?.trim() === 'bytes */0')
       return { body: null, length: 0, total: 0, tag: null, type: '' };
     if (response.status !== 206) throw refusal(source, response.status);
-    // A server of another origin may not expose this header to the page. Then the range cannot be checked, so the whole
-    // file is requested.
+    // A server of another origin may not expose this header. The range cannot be checked, so the whole file is
+    // requested.
     if (contentRange === null) return await fetchWhole(source);
     return checkRange(source, response, contentRange, begin, end);
   } finally {

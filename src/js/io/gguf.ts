@@ -1,6 +1,5 @@
-// GGUF, the format of llama.cpp: a header, metadata, a list of tensors, then the data of the tensors. All counts,
-// lengths and offsets are compared with the size of the file before anything is allocated. The list of tensors can be
-// read without the data, for files that are read in ranges.
+// GGUF, the format of llama.cpp. All counts, lengths and offsets are compared with the size of the file before anything
+// is allocated. The list of tensors can be read without the data, for files that are read in ranges.
 
 import { quote } from '../check/quote.ts';
 import { allocate, countElements, formatError, readBytes } from './bytes.ts';
@@ -9,8 +8,8 @@ import { DECODED_TYPES, decodedType, dequantize, GGUF_TYPES } from './ggufTypes.
 import { identify } from './identify.ts';
 
 /**
- * The position of a tensor in the file. type: such as 'Q4_K', or 'type 99' for a type that Headlight does not know. For
- * an unknown type, end equals begin. shape: the last size is the width of a row.
+ * type: such as 'Q4_K', or 'type 99' for an unknown type, whose end equals begin. shape: the last size is the width of
+ * a row.
  */
 export type GgufRange = { type: string; shape: number[]; begin: number; end: number };
 export type GgufHeader = {
@@ -59,8 +58,8 @@ const MAX_HEADER = 2 ** 27;
 const FIRST_BYTES = 2 ** 16;
 
 /**
- * Reads the metadata and the list of tensors of a GGUF file. The method data() of a tensor dequantizes it. Integers
- * above 2 ** 53 are BigInts. A Blob or a range reader is read in ranges, and the results are promises.
+ * Reads metadata and tensors of a GGUF file. Integers above 2 ** 53 are BigInts. A Blob or a range reader is read in
+ * ranges, and the results are promises.
  */
 export function readGguf(source: ArrayBuffer | ArrayBufferView): Gguf;
 export function readGguf(source: Blob | RangeReader): Promise<AsyncGguf>;
@@ -78,7 +77,7 @@ export function readGguf(source: ArrayBuffer | ArrayBufferView | Blob | RangeRea
   };
 }
 
-/** @returns undefined for bytes */
+/** returns undefined for bytes */
 function rangeReaderOf(source: unknown): RangeReader | undefined {
   if (typeof Blob !== 'undefined' && source instanceof Blob)
     return {
@@ -119,7 +118,6 @@ function mapTensors<D>(
   return mapped;
 }
 
-/** Returns the type of a tensor. Throws if Headlight does not decode it. */
 export function typeOf(caller: string, name: string, { type }: GgufRange) {
   const found = decodedType(type);
   if (found) return found;
@@ -133,11 +131,7 @@ export function typeOf(caller: string, name: string, { type }: GgufRange) {
 
 const quoteType = (type: string) => (type.startsWith('type ') ? type : `type ${type}`);
 
-/**
- * Reads the header of a file in ranges.
- * @param size of the file; Infinity if it is not known
- * @param read returns fewer bytes if the file ends earlier
- */
+/** size: Infinity if unknown; read: returns fewer bytes if the file ends earlier */
 export async function readGgufHeader(
   caller: string,
   size: number,
@@ -149,8 +143,7 @@ export async function readGgufHeader(
       return parseGguf(caller, bytes, size);
     } catch (error) {
       if (!(error instanceof MoreBytes)) throw error;
-      // Each attempt reads at least twice as many bytes as the previous one, so that the total time is linear in the
-      // size of the header.
+      // Each attempt reads at least twice as many bytes, so that the total time is linear in the size of the header.
       const end = Math.min(Math.max(error.end, 2 * bytes.length), size);
       const more = await read(bytes.length, end);
       if (more.length < Math.min(error.end, end) - bytes.length) {
@@ -170,11 +163,7 @@ function join(caller: string, start: Uint8Array, more: Uint8Array) {
   return all;
 }
 
-/**
- * @param bytes the file, or its beginning
- * @param size of the whole file; Infinity if it is not known
- * @returns the header; throws MoreBytes if the header is longer than `bytes`
- */
+/** bytes: the file or its beginning; size: Infinity if unknown. Throws MoreBytes if the header is longer. */
 function parseGguf(caller: string, bytes: Uint8Array, size: number): GgufHeader {
   const cursor = new GgufCursor(caller, bytes, size, MAX_HEADER);
   const version = readVersion(cursor);
@@ -270,11 +259,7 @@ function readTensor(cursor: GgufCursor, alignment: number): GgufRange {
   return { type: type.name, shape, begin, end: begin + (count / type.values) * type.bytes };
 }
 
-/**
- * Converts begin and end of tensors to positions in the file, and checks that tensors are within the file and do not
- * overlap.
- * @param start of the data
- */
+/** Makes begin and end absolute. Checks that tensors are in the file and do not overlap. start: of the data. */
 function locate(cursor: GgufCursor, tensors: Map<string, GgufRange>, start: number) {
   let [end, previous] = [start, ''];
   for (const [name, range] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end)) {

@@ -1,19 +1,14 @@
-// Rounds float32 numbers to the types of GGUF files that Headlight writes: floats, and blocks of 32 numbers with one
-// float16 scale. Each code is the nearest code for the stored scale, while llama.cpp uses the scale before it is
-// rounded to float16. The scale of Q8_0 is the largest number / 127. The scale of Q4_0 is that of llama.cpp, the
-// largest number / −8, or another scale if it gives a smaller sum of squared errors.
+// Rounds float32 to the types that Headlight writes: floats, and blocks of 32 numbers with one float16 scale. Each code
+// is the nearest for the stored scale (llama.cpp uses the scale before rounding). Q8_0 has llama.cpp's scale, the
+// largest number / 127; Q4_0 the largest / −8, or another with a smaller sum of squared errors.
 
 import { decodeFloats, encodeFloats, FLOATS } from '../check/floats.ts';
 import { toHalves } from './halves.ts';
 
 export type WrittenType = 'F32' | 'F16' | 'BF16' | 'Q8_0' | 'Q4_0';
 
-/** Number of values of a block. */
 const LENGTH = 32;
-/**
- * Candidates for the code of the largest number of a block. For Q4_0 each gives a scale, and the best scale is used.
- * The first code is that of llama.cpp.
- */
+/** Candidates for the code of a block's largest number, whose best scale Q4_0 uses. llama.cpp has only the first. */
 const LEVELS = [-8, -7, -7.5, -8.5, -9];
 
 /** Rounds half away from zero, like C. */
@@ -44,16 +39,12 @@ function writeQ8(x: Float32Array, out: Uint8Array) {
   }
 }
 
-/**
- * Returns the nearest code of 4 bits, from −8 to 7.
- * @param x in units of the scale
- */
+/** Returns the nearest code of 4 bits, from −8 to 7. x: in units of the scale. */
 function nearest(x: number) {
   // The operand of | 0 is not negative, so that it is rounded down.
   return x <= -8 ? -8 : x >= 7 ? 7 : ((x + 8.5) | 0) - 8;
 }
 
-/** Returns the number with the largest absolute value. */
 function largestOf(x: Float32Array, begin: number) {
   let most = 0;
   for (let i = begin; i < begin + LENGTH; i++) if (Math.abs(x[i]) > Math.abs(most)) most = x[i];
@@ -61,9 +52,8 @@ function largestOf(x: Float32Array, begin: number) {
 }
 
 /**
- * Returns the scale with the smallest sum of squared errors. For the codes of each level, the best scale is computed.
- * @param begin of the block
- * @param most the number with the largest absolute value, not 0
+ * Returns the scale with the least squared error, of the best scales for the codes of each level. most: the number with
+ * the largest absolute value, not 0.
  */
 function bestScale(x: Float32Array, begin: number, most: number) {
   let [best, scale] = [0, 0];
@@ -81,7 +71,6 @@ function bestScale(x: Float32Array, begin: number, most: number) {
   return scale;
 }
 
-/** Returns the sum of the squared errors of a block with a scale. */
 function errorOf(x: Float32Array, begin: number, scale: number) {
   let sum = 0;
   for (let i = begin; i < begin + LENGTH; i++) sum += (x[i] - (scale === 0 ? 0 : scale * nearest(x[i] / scale))) ** 2;
@@ -109,7 +98,6 @@ function writeQ4(x: Float32Array, out: Uint8Array) {
   }
 }
 
-/** Rounds to bfloat16, ties to even. */
 function toUpperHalves(x: Float32Array) {
   const wide = new Uint32Array(x.buffer, x.byteOffset, x.length);
   const codes = new Uint16Array(x.length);
@@ -124,7 +112,6 @@ function toUpperHalves(x: Float32Array) {
 const copyHalves = (codes: Uint16Array, out: Uint8Array) =>
   out.set(new Uint8Array(codes.buffer, codes.byteOffset, codes.byteLength));
 
-/** Functions that write rows, by the name of the type. */
 const WRITERS: Record<WrittenType, (x: Float32Array, out: Uint8Array) => void> = {
   F32: (x, out) => out.set(new Uint8Array(x.buffer, x.byteOffset, x.byteLength)),
   F16: (x, out) => copyHalves(toHalves(x), out),
@@ -144,10 +131,7 @@ const LARGEST: Record<WrittenType, number> = {
   Q4_0: 7 * 65504,
 };
 
-/**
- * Returns false if a number would become infinite, or if a block contains NaN or an infinite number, so that it has no
- * scale.
- */
+/** False if a number would become infinite, or a block has no scale because it contains NaN or an infinite number. */
 export function isInRange(x: Float32Array, type: WrittenType) {
   if (type === 'F32') return true;
   const [most, inBlocks] = [LARGEST[type], type === 'Q8_0' || type === 'Q4_0'];
@@ -158,8 +142,5 @@ export function isInRange(x: Float32Array, type: WrittenType) {
   return true;
 }
 
-/**
- * Writes whole rows of a tensor.
- * @param x the numbers; for types with blocks a multiple of 32
- */
+/** Writes whole rows of a tensor. x: the numbers; for types with blocks a multiple of 32. */
 export const writeRows = (type: WrittenType, x: Float32Array, out: Uint8Array) => WRITERS[type](x, out);

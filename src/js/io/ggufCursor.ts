@@ -24,17 +24,14 @@ const ARRAY = 9;
 /** Maximum depth of nested arrays. No file with nested arrays is known. */
 const MAX_DEPTH = 4;
 /**
- * Maximum number of elements of all arrays. The largest vocabularies have fewer than a million tokens, and several
- * values for each.
+ * Maximum elements of all arrays. The largest vocabularies have under a million tokens, and several values for each.
  */
 const MAX_ELEMENTS = 2 ** 24;
 /** Maximum bytes of the key of a metadata entry, a limit of the format, and of the name of a tensor. */
 const MAX_NAME = 2 ** 16 - 1;
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/**
- * Decoder of values, which accepts invalid UTF-8 and keeps a byte order mark, because vocabularies have such tokens.
- */
+/** Accepts invalid UTF-8 and keeps a byte order mark, because vocabularies have such tokens. */
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class GgufCursor {
@@ -44,18 +41,13 @@ export class GgufCursor {
   declare most: number;
 
   at = 0;
-  /** Beginning of error messages: the part of the file that is being read. */
   where = 'the header';
   /** The name of the metadata entry or of the tensor that is being read, for errors. */
   parameter: string | undefined;
   #elements = 0;
   #view: DataView<ArrayBufferLike>;
 
-  /**
-   * @param bytes the file, or its beginning
-   * @param size of the whole file
-   * @param most maximum bytes of a header
-   */
+  /** bytes: the file, or its beginning; size: of the whole file; most: maximum bytes of a header */
   constructor(caller: string, bytes: Uint8Array, size: number, most: number) {
     this.caller = caller;
     this.bytes = bytes;
@@ -64,7 +56,6 @@ export class GgufCursor {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Sets the part of the file that errors mention. */
   within(where: string, parameter?: string) {
     this.where = where;
     this.parameter = parameter;
@@ -92,7 +83,6 @@ export class GgufCursor {
     if (count > bytes.length - at) throw new MoreBytes(at + count);
   }
 
-  /** Advances by `count` bytes and returns the position of the first of them. */
   #take(count: number) {
     this.#need(count);
     this.at += count;
@@ -107,7 +97,6 @@ export class GgufCursor {
     return this.#view.getBigUint64(this.#take(8), true);
   }
 
-  /** Reads the bytes of a string. */
   #string(most: number) {
     const length = this.u64();
     const left = this.size - this.at;
@@ -120,7 +109,6 @@ export class GgufCursor {
     return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
   }
 
-  /** Reads the key of a metadata entry or the name of a tensor. */
   name() {
     const bytes = this.#string(MAX_NAME);
     try {
@@ -130,7 +118,6 @@ export class GgufCursor {
     }
   }
 
-  /** Reads the kind of a value of the metadata, and the value. */
   value(): GgufValue {
     const kind = this.#kind();
     return kind === ARRAY ? this.#array(1) : this.#scalar(kind);

@@ -1,36 +1,25 @@
-// The block types of GGUF files. A row is a sequence of blocks. A block has one or several groups of 16 or 32 codes
-// with a scale and, for some types, a minimum: value = scale · code + minimum. Scales and minimums are exact in float32
-// and every value is rounded once, so the results have the same bits as those of llama.cpp.
+// The block types of GGUF files: blocks of one or several groups of 16 or 32 codes with a scale and, for some types, a
+// minimum: value = scale · code + minimum. Scales and minimums are exact in float32 and every value is rounded once, so
+// the results have the same bits as in llama.cpp.
 
 import { decodeFloats, FLOATS } from '../check/floats.ts';
 import { type BlockForm, blockRowBytes, BLOCK_FORMS as FORMS, fromBlockRows } from './blockRows.ts';
 import { allocate } from './bytes.ts';
 import { decode } from './dtypes.ts';
 
-/** The codes of some blocks, one byte each, and the scale and the minimum of each of their groups. */
 export type Groups = { codes: Uint8Array; scales: Float32Array; minimums: Float32Array };
-/**
- * Reads the block at byte `at`. Writes the codes starting at index `to`, the scales and minimums starting at index
- * `group`.
- */
+/** Reads the block at byte `at`: codes to index `to`, scales and minimums to index `group`. */
 export type ReadBlock = (bytes: Uint8Array, at: number, groups: Groups, to: number, group: number) => void;
-/**
- * A type of tensors. values: number of values of a block. bytes: size of a block. form and block: undefined for floats
- * and for types that are not decoded.
- */
+/** values, bytes: of a block. form and block: undefined for floats and for types that are not decoded. */
 export type GgufType = { name: string; values: number; bytes: number; form?: BlockForm; block?: ReadBlock };
 
 export type BlockType = GgufType & { form: BlockForm };
 
-/**
- * Values of the 4-bit codes of IQ4_NL and IQ4_XS (IQ4) and of MXFP4 (FP4). The values of FP4 are doubled to be
- * integers.
- */
+/** Values of the 4-bit codes of IQ4_NL and IQ4_XS (IQ4) and of MXFP4 (FP4, doubled to be integers). */
 const IQ4 = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 const FP4 = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 const SAME = IQ4.map((_, code) => code);
 
-/** The value of every float16 code, made at the first use. */
 let halves: Float32Array | undefined;
 
 function half(bytes: Uint8Array, at: number) {
@@ -92,7 +81,9 @@ function readQ4Minimum(
   readNibbles(bytes, at + 4, codes, to, SAME);
 }
 
-/** Reads 32 codes of 5 bits and subtracts an offset. Bit i of the 32-bit word at byte `high` is the upper bit of code i. */
+/**
+ * Reads 32 codes of 5 bits and subtracts an offset. Bit i of the 32-bit word at byte `high` is the upper bit of code i.
+ */
 function readFives(bytes: Uint8Array, high: number, low: number, codes: Uint8Array, to: number, offset: number) {
   for (let i = 0; i < 16; i++) {
     codes[to + i] = ((bytes[low + i] & 15) | (bitOf(bytes, high, i) << 4)) - offset;
@@ -168,14 +159,10 @@ function readQ3K(
 const scaleOf = (b: Uint8Array, at: number, j: number) =>
   j < 4 ? b[at + j] & 63 : (b[at + j + 4] & 15) | ((b[at + j - 4] >> 6) << 4);
 
-/** Returns the 6-bit minimum of a group of 32 in Q4_K and Q5_K. */
 const minimumOf = (b: Uint8Array, at: number, j: number) =>
   j < 4 ? b[at + j + 4] & 63 : (b[at + j + 4] >> 4) | ((b[at + j] >> 6) << 4);
 
-/**
- * Reads the eight groups of a block of Q4_K or Q5_K: the lower four bits from `low`, and the fifth bits of Q5_K from
- * `high`.
- */
+/** Reads eight groups of Q4_K or Q5_K: lower four bits from `low`, fifth bits of Q5_K from `high`. */
 function readK(
   bytes: Uint8Array,
   at: number,
@@ -237,7 +224,6 @@ function readIq4Xs(
   }
 }
 
-/** The types by their number in the file. */
 export const GGUF_TYPES: ReadonlyMap<number, GgufType> = new Map(
   (
     [
@@ -280,14 +266,12 @@ export const GGUF_TYPES: ReadonlyMap<number, GgufType> = new Map(
   ).map(([id, name, values, bytes, form, block]) => [id, { name, values, bytes, form, block }]),
 );
 
-/** Types whose values are floats without a scale. */
 const FLOAT_TYPES = ['F32', 'F16', 'BF16'] as const;
 
 const isFloat = (name: string): name is (typeof FLOAT_TYPES)[number] => FLOAT_TYPES.some((other) => other === name);
 
 const BY_NAME = new Map([...GGUF_TYPES.values()].map((type) => [type.name, type]));
 
-/** The names of the types that Headlight decodes. */
 export const DECODED_TYPES = [...BY_NAME.values()]
   .filter(({ name, block }) => block || isFloat(name))
   .map((t) => t.name);
@@ -295,7 +279,6 @@ export const DECODED_TYPES = [...BY_NAME.values()]
 /** Returns the type of this name, or undefined if Headlight does not decode it. */
 export const decodedType = (name: string) => (DECODED_TYPES.includes(name) ? BY_NAME.get(name) : undefined);
 
-/** Reads the codes, scales and minimums of whole blocks. */
 function readGroups(caller: string, bytes: Uint8Array, { values, bytes: size, form, block }: BlockType) {
   const count = (bytes.length / size) * values;
   const codes = allocate(caller, count, () => new Uint8Array(count));
@@ -309,12 +292,7 @@ function readGroups(caller: string, bytes: Uint8Array, { values, bytes: size, fo
 
 export const isInBlocks = (type: GgufType): type is BlockType => type.form !== undefined;
 
-/**
- * Converts rows to the layout of the core: the scales of the groups of a row, their minimums if there are any, then its
- * codes.
- * @param bytes whole rows
- * @param width of a row
- */
+/** Converts whole rows to the layout of the core: scales of a row's groups, their minimums if any, then its codes. */
 export function toBlockRows(caller: string, bytes: Uint8Array, type: BlockType, width: number) {
   const { form } = type;
   const { codes, scales, minimums } = readGroups(caller, bytes, type);
@@ -330,10 +308,7 @@ export function toBlockRows(caller: string, bytes: Uint8Array, type: BlockType, 
   return out;
 }
 
-/**
- * Dequantizes whole blocks.
- * @param type a type that Headlight decodes
- */
+/** Dequantizes whole blocks. type: a type that Headlight decodes. */
 export function dequantize(caller: string, bytes: Uint8Array, type: GgufType): Float32Array {
   if (isFloat(type.name)) return decode(caller, bytes, type.name) as Float32Array;
   if (!isInBlocks(type)) throw new TypeError(type.name);

@@ -1,5 +1,5 @@
-// Writes the header of a GGUF file: metadata and the list of tensors. The caller writes the data of one tensor after
-// the other into the same array later, so that there is no second copy of the file in memory.
+// Writes metadata and the list of tensors of a GGUF file. The caller writes the data of one tensor after the other into
+// the same array later, so that there is no second copy of the file in memory.
 
 import { elementCount } from '../check/shape.ts';
 import { allocate } from './bytes.ts';
@@ -8,10 +8,7 @@ import { GGUF_TYPES } from './ggufTypes.ts';
 export type Kind = 'u8' | 'u32' | 'i32' | 'f32' | 'bool' | 'string';
 /** A value of the metadata. The values of a list have one kind. */
 export type Value = { kind: Kind; value: string | number | boolean | readonly (string | number | boolean)[] };
-/**
- * shape: the last size is the width of a
- *   row
- */
+/** shape: the last size is the width of a row */
 export type NewTensor = { name: string; type: string; shape: readonly number[] };
 
 const KINDS: Record<Kind, number> = { u8: 0, u32: 4, i32: 5, f32: 6, bool: 7, string: 8 };
@@ -40,7 +37,6 @@ class Writer {
     return this.#bytes.subarray(0, this.#at);
   }
 
-  /** Reserves the next `count` bytes and returns the position of the first of them. */
   #take(count: number) {
     const at = this.#at;
     this.#at += count;
@@ -74,7 +70,6 @@ class Writer {
     this.raw(bytes);
   }
 
-  /** Writes the kind of a value and the value. */
   value({ kind, value }: Value) {
     const list = Array.isArray(value) ? value : undefined;
     this.u32(list ? ARRAY : KINDS[kind]);
@@ -96,10 +91,7 @@ class Writer {
   }
 }
 
-/**
- * Makes a file whose tensors are still zero.
- * @returns parts: the bytes of each tensor in the file
- */
+/** Makes a file whose tensors are still zero. returns parts: the bytes of each tensor in the file. */
 export function newGguf(
   caller: string,
   metadata: ReadonlyMap<string, Value>,

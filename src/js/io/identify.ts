@@ -29,10 +29,7 @@ const ARCHIVES: [RegExp, string][] = [
 ];
 const TEXT = /^\s*(<!doctype html|<html)|^\s*<\?xml|^\s*[[{]\s*["[{\]}\d-]/i;
 
-/**
- * @param bytes the file or its beginning
- * @returns the kind of the file, which contains advice for some kinds, or undefined if it is not recognized
- */
+/** The kind of a file, for some kinds with advice, by its first bytes; undefined if it is not recognized. */
 export function identify(bytes: Uint8Array): string | undefined {
   if (bytes.length === 0) return 'an empty file';
   const signature = SIGNATURES.find(({ at = 0, start }) => startsWith(bytes, start, at));
@@ -53,7 +50,6 @@ function startsWith(bytes: Uint8Array, start: string | number[], at: number) {
   return codes.every((code, i) => bytes[at + i] === code);
 }
 
-/** @param head first bytes as text */
 function identifyArchive(bytes: Uint8Array, head: string) {
   const length = bytes.length > 28 ? bytes[26] + 256 * bytes[27] : 0;
   const name = head.slice(30, 30 + length);

@@ -75,7 +75,6 @@ function readArray(
   return { dtype: kind, shape, data: fortran ? toRowMajor(caller, data, shape) : data };
 }
 
-/** Reads the type, the shape and the position of the data from the first bytes of a file. */
 export const readNpyHeader = (bytes: Uint8Array) => readHeader('readNpyHeader', bytes);
 
 function readHeader(caller: string, bytes: Uint8Array): NpyHeader {
@@ -110,9 +109,7 @@ function readHeader(caller: string, bytes: Uint8Array): NpyHeader {
   return { ...parseHeader(caller, text), start: start + length };
 }
 
-/**
- * Matches a Python token and the space before it. The alternatives do not overlap, so that matching takes linear time.
- */
+/** A Python token and the space before it. The alternatives do not overlap, so that matching takes linear time. */
 const TOKEN = /\s*(?:'([^'\\]*)'|"([^"\\]*)"|(\d+)L?|(True|False)|([{}()[\]:,]))/y;
 export type Token = { text?: string; number?: number; truth?: boolean; sign?: string; from: number; to: number };
 
@@ -143,7 +140,6 @@ function parseHeader(caller: string, text: string): Omit<NpyHeader, 'start'> {
   let at = 0;
   const take = (sign: string) => tokens[at]?.sign === sign && at++ >= 0;
 
-  /** Reads the tokens of a value, including nested brackets. */
   function value() {
     const first = at;
     let depth = 0;
@@ -180,7 +176,7 @@ function readDescr(tokens: Token[], header: string, fail: () => Error) {
   return { descr: text, dtype, bigEndian: order === '>' };
 }
 
-/** @param tokens '(' number ',' number … ')' */
+/** tokens: '(' number ',' number … ')' */
 function readTuple(caller: string, tokens: Token[], fail: () => Error): number[] {
   if (tokens[0].sign !== '(' || tokens[tokens.length - 1].sign !== ')') throw fail();
   const inside = tokens.slice(1, -1);
@@ -191,10 +187,7 @@ function readTuple(caller: string, tokens: Token[], fail: () => Error): number[]
   return shape;
 }
 
-/**
- * @param data in Fortran order, in which the first index varies fastest
- * @returns in row-major order
- */
+/** data: in Fortran order, in which the first index varies fastest; returns in row-major order */
 function toRowMajor(caller: string, data: NumberArray, shape: number[]): NumberArray {
   // Axes of size 1 do not change the order.
   const axes = shape.flatMap((size, axis) =>

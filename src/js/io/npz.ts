@@ -10,15 +10,15 @@ import { readZip, unpack } from './zip.ts';
 
 const EXTENSION = '.npy';
 /**
- * Limits of the decompressed bytes if no maxSize is given: SMALL, or MAX_FACTOR times the file up to LARGE. Zeros
- * shrink by a factor of a thousand, weights by less than ten.
+ * Maximum unpacked bytes without maxSize: SMALL, or MAX_FACTOR times the file up to LARGE. Zeros shrink by a factor of
+ * a thousand, weights by less than ten.
  */
 const [SMALL, MAX_FACTOR, LARGE] = [2 ** 28, 32, 2 ** 31];
 
 /**
+ * Reads tensors by their names in np.savez, without .npy.
  * @param options maxSize: maximum total bytes of the decompressed arrays; default: 256 MiB, or 32 times the file up to
- *   2 GiB
- * @returns tensors by their names in np.savez, without .npy
+ * 2 GiB
  */
 export async function readNpz(
   source: ArrayBuffer | ArrayBufferView,

@@ -1,20 +1,15 @@
-// Reads the pickles in which torch.save describes tensors. Nothing in the file is executed. The reader knows only the
-// opcodes of the table below and the globals that the caller lists, and a call in the pickle runs a function of that
-// list. For any other opcode or global, the error contains its name. Time and memory are linear in the length of the
-// pickle.
+// Reads the pickles in which torch.save describes tensors. Nothing in the file is executed: the reader knows only the
+// opcodes of the table below and the globals that the caller lists, whose functions a call runs, and refuses others by
+// name. Time and memory are linear in the length of the pickle.
 
 import { HeadlightError } from '../check/errors.ts';
 import { quote } from '../check/quote.ts';
 
-/** A Python object to which a pickle may refer: a type, or a function that it may call. */
 export class Global {
   declare dtype: string | undefined;
   declare call: ((args: unknown[]) => unknown) | undefined;
 
-  /**
-   * @param dtype element type, if the object is a type
-   * @param call implementation, if the object is a function
-   */
+  /** dtype: element type, if the object is a type; call: implementation, if the object is a function */
   constructor(dtype?: string, call?: (args: unknown[]) => unknown) {
     this.dtype = dtype;
     this.call = call;
@@ -22,28 +17,23 @@ export class Global {
 }
 
 /**
- * Meaning of the opcodes that refer to Python objects. globals: the known objects, by module and name, separated by a
- * space. persistent: returns the object of a persistent id. format: name of the file format, for errors.
+ * globals: by module and name, separated by a space. persistent: returns the object of a persistent id. format: for
+ * errors.
  */
 export type Meaning = { globals: ReadonlyMap<string, Global>; persistent: (id: unknown) => unknown; format: string };
 
-/**
- * Maximum opcodes and containers of a pickle, enough for 240,000 tensors. They also limit the memory for values that
- * take only one byte in the file.
- */
+/** Enough for 240,000 tensors. These limits also bound the memory for values that take one byte in the file. */
 const MAX_STEPS = 2 ** 23;
 const MAX_CONTAINERS = 2 ** 21;
 const MAX_PROTOCOL = 5;
 const NEWLINE = 10;
 const EMPTY: readonly unknown[] = Object.freeze([]);
 
-/** Thrown if the bytes end before the end of the pickle. */
 export class Truncated extends HeadlightError {}
 
 /**
- * @param at position of the first byte of the pickle
- * @returns the value, and the position after the pickle; dicts are returned as Map, lists and tuples as arrays,
- *   integers beyond 2⁵³ as BigInt
+ * Reads the pickle at `at`; returns its value and end. Dicts are Maps, lists and tuples arrays, integers beyond 2⁵³
+ * BigInt.
  */
 export function readPickle(
   caller: string,
@@ -93,10 +83,6 @@ class Reader {
     return new HeadlightError('FORMAT', `${this.caller}: the pickle ${reason}`, { parameter: 'bytes' });
   }
 
-  /**
-   * Advances by some bytes.
-   * @returns the position of the first of them
-   */
   take(count: number): number {
     const from = this.at;
     if (count > this.bytes.length - from)
@@ -117,7 +103,6 @@ class Reader {
     }
   }
 
-  /** Reads a line of text, without the newline. */
   line() {
     const end = this.bytes.indexOf(NEWLINE, this.at);
     const text = this.string(end < 0 ? Infinity : end - this.at);
@@ -162,7 +147,7 @@ class Reader {
     this.stack.push(this.memo.get(index));
   }
 
-  /** @param pairs key, value, key, value … */
+  /** pairs: key, value, key, value … */
   setItems(pairs: unknown[]) {
     const dict = this.top();
     if (!(dict instanceof Map) || pairs.length % 2 > 0) throw this.error(`sets items of a non-dict at byte ${this.at}`);
@@ -198,7 +183,6 @@ class Reader {
     if (!(this.top() instanceof Map)) throw this.error(`sets attributes of a non-dict at byte ${this.at - 1}`);
   }
 
-  /** Reads a signed integer of some bytes. */
   integer(length: number): number | bigint {
     const from = this.take(length);
     let hex = '';
@@ -264,11 +248,9 @@ const OPCODES: [number, string, (r: Reader) => void][] = [
   [0x62, 'BUILD', (r) => r.build()],
   [0x51, 'BINPERSID', push((r) => r.meaning.persistent(r.pop()))],
 ];
-/** The functions of the opcodes, by code. */
 const RUN: ((r: Reader) => void)[] = [];
 for (const [code, , run] of OPCODES) RUN[code] = run;
 
-/** The names of the other opcodes, for errors. */
 const OTHERS: Record<string, string> = {
   ...{ 0: 'POP', 1: 'POP_MARK', 2: 'DUP', F: 'FLOAT', I: 'INT', L: 'LONG', S: 'STRING', V: 'UNICODE', P: 'PERSID' },
   ...{ g: 'GET', p: 'PUT', d: 'DICT', l: 'LIST', i: 'INST', o: 'OBJ', T: 'BINSTRING', B: 'BINBYTES' },

@@ -21,16 +21,12 @@ export async function discard({ body }: Response) {
   if (body && !body.locked) await body.cancel().catch(() => {});
 }
 
-/**
- * The body of a response that must have a given length. No more of it is received than is read, apart from what the
- * platform buffers.
- */
+/** A body of known length. No more is received than is read, apart from what the platform buffers. */
 export class RangeBody {
   #source: RemoteSource;
   #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   #length: number;
   #received = 0;
-  /** Bytes that were received and have not been read yet. */
   #rest = new Uint8Array(0);
 
   constructor(source: RemoteSource, response: Response, length: number) {
@@ -39,7 +35,6 @@ export class RangeBody {
     this.#length = length;
   }
 
-  /** Fills the target with the next bytes. */
   async read(target: Uint8Array) {
     let at = 0;
     while (at < target.length) {
@@ -56,7 +51,7 @@ export class RangeBody {
     while (await this.#receive());
   }
 
-  /** @returns false at the end of the body */
+  /** returns false at the end of the body */
   async #receive(): Promise<boolean> {
     try {
       const part = await this.#reader?.read();
@@ -77,21 +72,19 @@ export class RangeBody {
     return unreadable(caller, name, `the server sends ${got} the ${this.#length} bytes of the range`);
   }
 
-  /** Cancels the response. */
   close() {
     this.#reader?.cancel().catch(() => {});
   }
 }
 
 /**
- * A file from a server without support for ranges. No more of it is received than is read, because the body may never
- * end. The length is not known until the end, because Content-Length may be missing or be that of the compressed body.
+ * A file from a server without ranges. No more is received than is read, because the body may never end. The length is
+ * unknown until then: Content-Length may be missing or be that of the compressed body.
  */
 export class WholeBody {
   #source: RemoteSource;
   #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   #blocks: Blob[] = [];
-  /** Chunks that are not part of a Blob yet. */
   #chunks: Uint8Array<ArrayBuffer>[] = [];
   #chunkBytes = 0;
   #length = 0;
@@ -109,7 +102,7 @@ export class WholeBody {
     return this.#ended ? this.#length : Infinity;
   }
 
-  /** @returns shorter if the file ends before `end` */
+  /** returns shorter if the file ends before `end` */
   async read(begin: number, end: number): Promise<Uint8Array> {
     this.#pending = this.#pending.then(() => this.#receive(end));
     await this.#pending;
@@ -145,7 +138,6 @@ export class WholeBody {
     this.#chunkBytes = 0;
   }
 
-  /** Cancels the response and frees the received bytes. */
   close() {
     this.#reader?.cancel().catch(() => {});
     this.#blocks = [];

@@ -1,14 +1,11 @@
-// Rounds matrices to int8 with one scale per row, x ≈ scale · integer, and converts them back. The scales of the tensor
-// NAME are the tensor NAME.scale.
+// Rounds matrices to int8 with one scale per row, x ≈ scale · integer, and back. The scales of NAME are the tensor
+// NAME.scale.
 
 export type Stored = { data: Float32Array | Int8Array; shape: number[] };
 
 const SCALE = '.scale';
 
-/**
- * Rounds the matrices among some tensors.
- * @returns the rounded matrices with their scales, and the other tensors unchanged
- */
+/** Rounds matrices, adds their scales, and leaves other tensors unchanged. */
 export function roundRows(tensors: Record<string, { data: Float32Array; shape: number[] }>): Record<string, Stored> {
   const rounded: Record<string, Stored> = {};
   for (const [name, { data, shape }] of Object.entries(tensors)) {
@@ -29,10 +26,7 @@ export function roundRows(tensors: Record<string, { data: Float32Array; shape: n
   return rounded;
 }
 
-/**
- * Returns true if roundRows has rounded some of the tensors.
- * @param tensors with their data, or ranges of a file
- */
+/** Returns true if roundRows has rounded some of the tensors. tensors: with their data, or ranges of a file. */
 export const areRounded = (tensors: Record<string, any>) => Object.keys(tensors).some((name) => isScale(tensors, name));
 
 /** Returns true if a tensor holds the scales of another tensor's rows. */
@@ -45,7 +39,6 @@ function isScale(tensors: Record<string, any>, name: string) {
 const isOf = (tensor: any, dtype: string, array: typeof Int8Array | typeof Float32Array) =>
   tensor?.dtype ? tensor.dtype === dtype : tensor?.data instanceof array;
 
-/** Converts rounded matrices back to floats. */
 export function widenRows(tensors: Record<string, any>): Record<string, { data: Float32Array; shape: number[] }> {
   const wide: Record<string, { data: Float32Array; shape: number[] }> = Object.create(null);
   for (const [name, tensor] of Object.entries(tensors)) {

@@ -1,6 +1,5 @@
-// Reads and writes safetensors files: 8 bytes with the length of the header, a header in JSON, the data. The header can
-// be read without the data, for files that are read in ranges. All sizes in the file are checked before memory is
-// allocated.
+// Reads and writes safetensors files. The header can be read without the data, for files that are read in ranges. All
+// sizes in the file are checked before memory is allocated.
 
 import { argumentError } from '../check/errors.ts';
 import { quote } from '../check/quote.ts';
@@ -19,10 +18,7 @@ import {
 import { identify } from './identify.ts';
 import { parseJson } from './json.ts';
 
-/**
- * the bytes of the file from begin
- * to end, end not included
- */
+/** the bytes of the file from begin to end, end not included */
 export type TensorRange = { dtype: DType; shape: number[]; begin: number; end: number };
 export type SafetensorsHeader = { tensors: Record<string, TensorRange>; metadata: Record<string, string> };
 
@@ -33,9 +29,8 @@ const MAX_NAMES = 2 ** 20;
 const OPENING = 0x7b;
 
 /**
- * Returns the position of the end of the header, where the data begins. The first 8 bytes of a file suffice.
- * @param source the file, or its beginning
- * @param fileSize size of the whole file, Infinity if unknown; default: length of source
+ * Returns the end of the header, where the data begins. The first 8 bytes of a file suffice. fileSize: of the whole
+ * file, Infinity if unknown; default: length of source.
  */
 export function readSafetensorsHeaderEnd(source: ArrayBuffer | ArrayBufferView, fileSize?: number): number {
   const caller = 'readSafetensorsHeaderEnd';
@@ -43,19 +38,15 @@ export function readSafetensorsHeaderEnd(source: ArrayBuffer | ArrayBufferView, 
 }
 
 /**
- * Reads the names, types, shapes and byte ranges of the tensors in a file, without their data.
- * @param source the file, or its beginning up to the end of the header at least
- * @param fileSize size of the whole file, Infinity if unknown; default: length of source
+ * Reads names, types, shapes and byte ranges of the tensors. The file, or its beginning up to the end of the header,
+ * suffices. fileSize: of the whole file, Infinity if unknown; default: length of source.
  */
 export function readSafetensorsHeader(source: ArrayBuffer | ArrayBufferView, fileSize?: number): SafetensorsHeader {
   const caller = 'readSafetensorsHeader';
   return readHeader(caller, readBytes(caller, source), fileSize);
 }
 
-/**
- * Reads a tensor from the bytes of its range in a header.
- * @param source the bytes of this range
- */
+/** Reads a tensor from the bytes of its range. */
 export function readSafetensorsTensor(range: TensorRange, source: ArrayBuffer | ArrayBufferView): StoredTensor {
   const caller = 'readSafetensorsTensor';
   const { dtype, shape, begin, end } = checkRange(caller, range);
@@ -159,7 +150,6 @@ function parseHeader(caller: string, bytes: Uint8Array<ArrayBuffer>): Record<str
   return header;
 }
 
-/** @param start of the data */
 function readEntry(caller: string, name: string, entry: unknown, start: number, fileSize: number): TensorRange {
   const fail = (reason: string, expected: unknown, got: unknown) =>
     formatError(caller, `tensor ${quote(name)} has ${reason}`, { parameter: name, expected, got });
@@ -264,8 +254,7 @@ export function writeSafetensors(
 }
 
 /**
- * Returns true for a plain object whose names are valid Unicode. Other objects are rejected, because entries of a Map
- * and inherited properties would not be written.
+ * True for a plain object with names of valid Unicode. Entries of a Map and inherited properties would not be written.
  */
 function isDictionary(value: unknown, accepts: (member: unknown) => boolean = () => true) {
   if (!isRecord(value)) return false;

@@ -1,5 +1,5 @@
-// Reads files of torch.save. A file is a zip archive of a pickle and storages or, before PyTorch 1.6, pickles followed
-// by storages. The pickle describes the tensors. Nothing in it is executed.
+// Reads files of torch.save: a zip archive of a pickle and storages or, before PyTorch 1.6, pickles and storages. The
+// pickle describes the tensors; nothing in it is executed.
 
 import { quote, quoteNames } from '../check/quote.ts';
 import { formatError, readBytes } from './bytes.ts';
@@ -28,13 +28,12 @@ import {
   STORED,
 } from './zip.ts';
 
-/**
- * Contents of a file. value: the saved value, with dicts as Map and tensors as TorchTensor. begins: positions of the
- * storages. budget: maximum work for the names of tensors, see namedTensors.
- */
+/** value: dicts as Map, tensors as TorchTensor. begins: positions of storages. budget: see namedTensors. */
 export type TorchFile = { value: unknown; begins: Map<TorchStorage, number>; budget: number };
 export type Range = [begin: number, end: number];
-/** A generator that reads a file in steps. Each step yields the ranges that are needed next, and receives their bytes. */
+/**
+ * A generator that reads a file in steps. Each step yields the ranges that are needed next, and receives their bytes.
+ */
 export type Steps<T> = Generator<Range[], T, Uint8Array[]>;
 
 /** Maximum bytes of the pickle, and of the central directory of an archive. */
@@ -50,8 +49,8 @@ const LEGACY_PROTOCOL = 1001;
 const TORCHSCRIPT = 'a TorchScript archive, which contains a program: save its state_dict() with torch.save';
 
 /**
- * Returns the tensors of a file of torch.save by name. The keys of nested dicts are joined by dots.
- * @returns tensors; the data of a tensor is decoded at the first access and then cached
+ * Returns the tensors of a file of torch.save by name: keys of nested dicts, joined by dots. Their data is decoded at
+ * the first access and then kept.
  */
 export function readTorch(source: ArrayBuffer | ArrayBufferView): Record<string, StoredTensor> {
   const caller = 'readTorch';
@@ -72,14 +71,12 @@ export function readTorchArchive(caller: string, bytes: Uint8Array, only: Vocabu
 
 const isArchive = (start: Uint8Array) => start[0] === 0x50 && start[1] === 0x4b;
 
-/** @param bytes of the whole file */
 function run<T>(steps: Steps<T>, bytes: Uint8Array): T {
   let step = steps.next();
   while (!step.done) step = steps.next(step.value.map(([begin, end]) => bytes.subarray(begin, end)));
   return step.value;
 }
 
-/** @param size of the file */
 export function* torchSteps(caller: string, size: number): Steps<TorchFile> {
   const [start] = yield [[0, Math.min(START, size)]];
   if (isArchive(start)) return yield* readArchive(caller, size, start);
@@ -107,7 +104,6 @@ function* readArchive(caller: string, size: number, start: Uint8Array, only?: Vo
   const entries = readDirectory(caller, listing, directory);
   const limits = limitsOf(entries, directory);
   const { root, files } = nameFiles(caller, entries, start);
-  /** Finds the positions of the data of some files. */
   function* startsOf(some: Entry[]): Steps<number[]> {
     const headers = yield some.map(({ offset }) => [offset, Math.min(offset + HEADER, size)] as Range);
     return some.map((entry, i) => dataStart(entry, headers[i], limits.get(entry) as number, fail));
@@ -183,7 +179,7 @@ function nameFiles(caller: string, entries: Entry[], start: Uint8Array) {
   return { root: pickles[0].replace(PICKLE, '$1'), files };
 }
 
-/** @param storages storages whose elements the file contains */
+/** storages: storages whose elements the file contains */
 function storageFile(caller: string, files: Map<string, Entry>, name: string, storages: TorchStorage[]) {
   const entry = files.get(name);
   if (!entry) throw formatError(caller, `the storage ${quote(name)} is missing`, { parameter: name });
@@ -232,8 +228,8 @@ function readPickles(caller: string, bytes: Uint8Array, start: Uint8Array) {
 }
 
 /**
- * Finds the storages of a file from before PyTorch 1.6. The storages follow the pickles in the order of the list of
- * keys. Each begins with the number of its elements in 8 bytes.
+ * Finds the storages of a file from before PyTorch 1.6: after the pickles in the order of the list of keys, each after
+ * the number of its elements in 8 bytes.
  */
 function* findStorages(
   caller: string,

@@ -1,5 +1,5 @@
-// Reads the tensors that a pickle of torch.save describes. A tensor is a view of a storage with an offset and strides,
-// which are checked against the storage before memory is allocated.
+// Reads the tensors of a pickle of torch.save: views of a storage with an offset and strides, which are checked before
+// memory is allocated.
 
 import { quote } from '../check/quote.ts';
 import { MAX_AXES } from '../check/shape.ts';
@@ -8,14 +8,10 @@ import { A_SHAPE, allocate, countElements, formatError, isShape } from './bytes.
 import { type DType, decode, isKnown, KINDS, type StoredTensor, undecoded, unknownDType } from './dtypes.ts';
 import { Global, type Meaning } from './pickle.ts';
 
-/**
- * A storage. count: number of its elements in the file. offset: index of its first element, if it is a view of another
- * storage.
- */
+/** count: elements in the file. offset: of the first element, if it is a view of another storage. */
 export type Storage = { key: string; dtype: DType; count: number; offset: number };
 /**
- * The bytes of a tensor in a file, from its first to its last element. contiguous: true if the elements are in
- * row-major order without gaps. strides: in elements.
+ * A tensor in a file, from first to last element. contiguous: in row-major order without gaps. strides: in elements.
  */
 export type TorchRange = {
   dtype: DType;
@@ -50,8 +46,8 @@ const ELEMENTS: Record<string, DType> = {
 const OTHER_SIZES: Record<string, number> = { C64: 8, C128: 16 };
 const MAX_DEPTH = 64;
 /**
- * Limit of the bytes of all tensors relative to the size of the file, because several tensors may be views of one
- * storage, as tied weights are. The second number is added, so that small files are not limited.
+ * Limit of the bytes of all tensors relative to the file, because tensors may be views of one storage, as tied weights
+ * are. The second number is added, so that small files are not limited.
  */
 const [MAX_REUSE, ANY_REUSE] = [16, 2 ** 20];
 const MAX_NAME = 1024;
@@ -65,19 +61,17 @@ export class TorchTensor {
   declare strides: unknown;
   declare dtype: DType | undefined;
 
-  /** @param dtype default: type of the storage */
+  /** dtype: default: type of the storage */
   constructor(storage: unknown, offset: unknown, shape: unknown, strides: unknown, dtype?: DType) {
     this.storage = storage;
     this.offset = offset;
-    // The lists may be long and shared by many tensors. If a list is too long, only enough of it is copied to reject
-    // it.
+    // The lists may be long and shared by many tensors, so no more is copied than needed to reject them.
     this.shape = Array.isArray(shape) ? shape.slice(0, MAX_AXES + 1) : shape;
     this.strides = Array.isArray(strides) ? strides.slice(0, MAX_AXES + 1) : strides;
     this.dtype = dtype;
   }
 }
 
-/** A storage, to which a pickle refers by a persistent id. */
 export class TorchStorage {
   declare key: string;
   declare dtype: DType;
@@ -94,7 +88,6 @@ export class TorchStorage {
 
 export const sizeOf = (dtype: DType) => (isKnown(dtype) ? KINDS[dtype].bytes : OTHER_SIZES[dtype]);
 
-/** The functions and types that pickles of tensors use, by module and name. */
 const GLOBALS = new Map([
   ...Object.entries(STORAGES).map(([name, dtype]) => [`torch ${name}`, new Global(dtype)] as const),
   ...Object.entries(ELEMENTS).map(([name, dtype]) => [`torch ${name}`, new Global(dtype)] as const),
@@ -113,7 +106,9 @@ function rebuild([storage, offset, shape, strides]: unknown[]) {
   return new TorchTensor(storage, offset, shape, strides);
 }
 
-/** Makes a tensor of a type for which PyTorch has no storage class. Its storage is untyped, with elements of one byte. */
+/**
+ * Makes a tensor of a type for which PyTorch has no storage class. Its storage is untyped, with elements of one byte.
+ */
 function rebuildTyped([storage, offset, shape, strides, , , dtype]: unknown[]) {
   return new TorchTensor(storage, offset, shape, strides, (dtype instanceof Global && dtype.dtype) || '');
 }
@@ -121,10 +116,7 @@ function rebuildTyped([storage, offset, shape, strides, , , dtype]: unknown[]) {
 /** The objects of GLOBALS that a file format uses, and the name of the format in errors. */
 export type Vocabulary = { globals: readonly string[]; format: string };
 
-/**
- * @param only default: all of GLOBALS
- * @returns storages: filled with the storages of the pickle, by key
- */
+/** only: default: all of GLOBALS; returns storages: filled with the storages of the pickle, by key */
 export function torchMeaning(
   caller: string,
   only?: Vocabulary,
@@ -168,10 +160,8 @@ function readStorage(caller: string, id: unknown) {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 /**
- * Returns the tensors of a value by name. A name consists of the keys of nested dicts and indices of lists, joined by
- * dots.
- * @param budget maximum number of dict entries and characters of names, because a pickle can contain the same dict many
- *   times
+ * Returns tensors by name: keys of nested dicts and indices of lists, joined by dots. budget: most entries and
+ * characters of names, because a pickle can contain the same dict many times.
  */
 export function namedTensors(caller: string, value: unknown, budget: number): Map<string, TorchTensor> {
   const tensors: Map<string, TorchTensor> = new Map();
@@ -207,7 +197,6 @@ export function namedTensors(caller: string, value: unknown, budget: number): Ma
   return tensors;
 }
 
-/** @param begins positions of the storages in the file */
 export function locateTensors(
   caller: string,
   tensors: Map<string, TorchTensor>,
@@ -284,11 +273,7 @@ export function readTensor(caller: string, name: string, range: TorchRange, file
   };
 }
 
-/**
- * Returns the elements of a tensor in row-major order.
- * @param bytes of the range
- * @returns `bytes` itself if the tensor is contiguous
- */
+/** Elements in row-major order: `bytes` itself if the tensor is contiguous. */
 export function inRowMajor(
   caller: string,
   { dtype, shape, strides, contiguous }: TorchRange,
@@ -307,11 +292,7 @@ export function inRowMajor(
   return target;
 }
 
-/**
- * Copies elements with strides to row-major order.
- * @param units number of units of an element
- * @param strides in elements
- */
+/** Copies elements with strides to row-major order. units: number of units of an element; strides: in elements. */
 function gather(
   to: Uint8Array | Uint16Array | Uint32Array,
   from: Uint8Array | Uint16Array | Uint32Array,

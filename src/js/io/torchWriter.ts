@@ -1,5 +1,5 @@
-// Writes archives of torch.save that torch.load can read with weights_only=True. An archive has a pickle of dicts,
-// lists of integers, integers and tensors, and a file for each tensor. Only opcodes that pickle.ts can read are used.
+// Writes archives that torch.load can read with weights_only=True: a pickle of dicts, lists of integers, integers and
+// tensors, and a file for each tensor. Uses only opcodes that pickle.ts can read.
 
 import { allocate } from './bytes.ts';
 import { encode, type WritableTensor } from './dtypes.ts';
@@ -10,7 +10,6 @@ export type PickledDict = {
 };
 export type Pickled = number | number[] | PickledDict | { tensor: WritableTensor };
 
-/** Names of the storage classes of PyTorch, by element type. */
 const STORAGES: Record<string, string> = { F32: 'FloatStorage', F16: 'HalfStorage', BF16: 'BFloat16Storage' };
 const PROTOCOL = [0x80, 2];
 const [MARK, TUPLE, EMPTY_TUPLE, EMPTY_LIST, APPENDS] = [0x28, 0x74, 0x29, 0x5d, 0x65];
@@ -19,7 +18,7 @@ const [GLOBAL, REDUCE, BINPERSID, STOP, LONG1] = [0x63, 0x52, 0x51, 0x2e, 0x8a];
 /** Contents of the file that stores the version of the format. */
 const VERSION = '3\n';
 
-/** @param root the folder in the archive */
+/** root: the folder in the archive */
 export function writeTorchArchive(caller: string, root: string, value: Pickled): Uint8Array<ArrayBuffer> {
   const storages: Record<string, Uint8Array> = {};
   let count = 0;
@@ -34,10 +33,7 @@ export function writeTorchArchive(caller: string, root: string, value: Pickled):
   return allocate(caller, size, () => writeZip(files));
 }
 
-/**
- * Returns the opcodes of a value.
- * @param store returns the key of a new storage
- */
+/** Returns the opcodes of a value. store: returns the key of a new storage. */
 function pickled(caller: string, value: Pickled, store: (bytes: Uint8Array) => string): number[] {
   if (typeof value === 'number') return integer(value);
   if (Array.isArray(value)) return [EMPTY_LIST, MARK, ...value.flatMap(integer), APPENDS];

@@ -1,6 +1,6 @@
-// Reads and writes zip archives. The writer stores files without compression. The reader supports the features that npz
-// needs: the central directory, stored and deflated files, 64-bit sizes. It checks the sizes in the archive against the
-// bytes before it allocates memory, and never unpacks more than the declared size.
+// Zip archives. The writer does not compress. The reader supports what npz needs: the central directory, stored and
+// deflated files, 64-bit sizes. It checks sizes before it allocates memory, and never unpacks more than the declared
+// size.
 
 import { HeadlightError } from '../check/errors.ts';
 import { quote } from '../check/quote.ts';
@@ -21,8 +21,8 @@ const MAX_RATIO = 1032;
 const PIECE = 65536;
 
 /**
- * Maximum bytes at the end of an archive in which the position of the central directory is stored: the end record, the
- * 64-bit locator and end record, the longest comment.
+ * Maximum bytes at the end of an archive that locate the central directory: end record, 64-bit locator and record,
+ * comment.
  */
 export const MAX_TAIL = 22 + 20 + 56 + MAX_COMMENT;
 /** Bytes of the header before a file's data, without the name. */
@@ -36,7 +36,7 @@ export const damaged =
   (reason) =>
     formatError(caller, `the zip archive is damaged: ${reason}`, { parameter: 'bytes' });
 
-/** @returns in the order of the central directory */
+/** returns in the order of the central directory */
 export function readZip(caller: string, bytes: Uint8Array): ZipFile[] {
   const fail = damaged(caller);
   const directory = findDirectory(bytes, 0, fail);
@@ -51,19 +51,15 @@ export function readZip(caller: string, bytes: Uint8Array): ZipFile[] {
 }
 
 /**
- * Returns the limit of each file, which is the beginning of the next file. Files must not overlap, because otherwise a
- * small archive could contain the same bytes as many files (a zip bomb).
+ * The limit of each file is the beginning of the next. Files must not overlap, because a small archive could contain
+ * the same bytes as many files (a zip bomb).
  */
 export function limitsOf(entries: Entry[], directory: Directory) {
   const ordered = [...entries].sort((a, b) => a.offset - b.offset);
   return new Map(ordered.map((entry, i) => [entry, ordered[i + 1]?.offset ?? directory.offset]));
 }
 
-/**
- * Returns the position of a file's data in the archive.
- * @param header first bytes of the file's header, at least HEADER
- * @param limit limit of the file, from limitsOf
- */
+/** Returns the position of a file's data. header: its first bytes, at least HEADER; limit: from limitsOf. */
 export function dataStart({ name, packedSize, offset }: Entry, header: Uint8Array, limit: number, fail: Fail) {
   const view = viewOf(header);
   if (header.length < HEADER || offset + HEADER > limit || view.getUint32(0, true) !== FILE)
@@ -75,10 +71,7 @@ export function dataStart({ name, packedSize, offset }: Entry, header: Uint8Arra
 
 export type Directory = { offset: number; size: number; count: number };
 
-/**
- * @param tail the last MAX_TAIL bytes of the archive, or the whole archive
- * @param base position of the first byte of tail
- */
+/** tail: the last MAX_TAIL bytes of the archive, or the whole archive; base: position of the first byte of tail */
 export function findDirectory(tail: Uint8Array, base: number, fail: Fail): Directory {
   const view = viewOf(tail);
   const last = view.byteLength - 22;
@@ -107,7 +100,6 @@ export function findDirectory(tail: Uint8Array, base: number, fail: Fail): Direc
   return directory;
 }
 
-/** @param bytes of the directory */
 export function readDirectory(caller: string, bytes: Uint8Array, { offset, size, count }: Directory): Entry[] {
   const [view, fail] = [viewOf(bytes), damaged(caller)];
   const end = offset + size;
@@ -142,10 +134,7 @@ export function readDirectory(caller: string, bytes: Uint8Array, { offset, size,
   return entries;
 }
 
-/**
- * @param at the entry of the directory
- * @param from position of the extra fields of the entry
- */
+/** at: the entry of the directory; from: position of the extra fields of the entry */
 function readSizes(view: DataView, at: number, from: number, to: number) {
   const sizes = {
     size: view.getUint32(at + 24, true),
@@ -167,7 +156,7 @@ function readSizes(view: DataView, at: number, from: number, to: number) {
   return sizes;
 }
 
-/** @returns a copy of the unpacked bytes */
+/** returns a copy of the unpacked bytes */
 export async function unpack(caller: string, { name, method, crc, size, packed }: ZipFile): Promise<Uint8Array> {
   const fail = (reason: string) =>
     formatError(caller, `the zip archive is damaged: ${quote(name)} ${reason}`, { parameter: name });
@@ -178,7 +167,7 @@ export async function unpack(caller: string, { name, method, crc, size, packed }
   return out;
 }
 
-/** @param out exactly as large as the unpacked file */
+/** out: exactly as large as the unpacked file */
 async function inflate(packed: Uint8Array, out: Uint8Array, fail: (reason: string) => Error) {
   const { readable, writable } = inflater(fail);
   const reader = readable.getReader();
@@ -223,10 +212,6 @@ async function feed(writer: WritableStreamDefaultWriter<BufferSource>, packed: U
 const DATE = 0x21;
 const UTF8 = 0x800;
 
-/**
- * Makes an archive of files without compression.
- * @param files by name
- */
 export function writeZip(files: Record<string, Uint8Array>) {
   /** Writes little-endian fields of 2 or 4 bytes. */
   const record = (fields: [bytes: 2 | 4, value: number][]) => {
@@ -293,13 +278,11 @@ export function writeZip(files: Record<string, Uint8Array>) {
   return archive;
 }
 
-/** The table of CRC-32, with one value per byte. */
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1;
   return byte;
 });
 
-/** Computes the CRC-32 of bytes. */
 export function checksum(bytes: Uint8Array) {
   let crc = -1;
   for (let i = 0; i < bytes.length; i++) crc = CRC[(crc ^ bytes[i]) & 255] ^ (crc >>> 8);

@@ -39,9 +39,8 @@ export function makeStartThread(script: WorkerScript): StartThread {
 }
 
 /**
- * Creates a worker. A browser refuses a worker whose script is of another origin, such as a CDN. In that case a worker
- * of the origin of the page imports the script.
- * @returns release: must be called when the worker has loaded its script
+ * A browser refuses a script of another origin, such as a CDN; then a worker of the page's origin imports it. Call
+ * release when the script is loaded.
  */
 function createWorker({ create, url }: WorkerScript): { worker: Worker; release: () => void } {
   const { href, origin, protocol } = url();
@@ -58,10 +57,7 @@ function createWorker({ create, url }: WorkerScript): { worker: Worker; release:
   }
 }
 
-/**
- * Watches for violations of the page's Content-Security-Policy, because the error event of a worker does not mention
- * them.
- */
+/** Watches for violations of the page's Content-Security-Policy, which a worker's error event does not mention. */
 function watchPolicy() {
   let found = '';
   const listen = (event: any) => {
@@ -78,7 +74,6 @@ function watchPolicy() {
   return { stop, reason };
 }
 
-/** Finds the reason why the browser did not run the script. */
 async function whyNoScript(url: URL) {
   const response = await fetch(url).catch((error: Error) => error.message);
   const status = typeof response === 'string' ? response : `status ${response.status}`;

@@ -4,10 +4,7 @@ import { HeadlightError } from '../check/errors.ts';
 
 const ADVICE = 'Serve the .wasm file next to the module, pass { wasm: url }, or import headlight-attention/inline';
 
-/**
- * Makes the error for a missing global fetch, for example in the jsdom environment of Jest, which hides the fetch of
- * Node.
- */
+/** Reports a missing global fetch, for example in the jsdom environment of Jest, which hides the fetch of Node. */
 function noFetch(url: URL) {
   const advice =
     'Import headlight-attention/inline, which does not need fetch; or pass the bytes as { wasm }; ' +

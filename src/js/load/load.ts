@@ -14,8 +14,8 @@ import type { Host, Plan } from './threads.ts';
 export type Flavour = 'simd128' | 'relaxed';
 export type LoadOptions = {
   /**
-   * default 1; 'auto' means the number of cores, at most 8. If there is no shared memory, there is only one thread,
-   * and `info.threadsNote` has the reason
+   * default 1; 'auto': number of cores, at most 8. Without shared memory there is one thread, and `info.threadsNote`
+   * says why
    */
   threads?: number | 'auto';
   /** default 'auto', which means the fastest flavour that this engine supports */
@@ -31,17 +31,14 @@ export type Source = {
   resolve: (path: string) => URL;
   /** URL of the module, in whose folder the demo model is */
   module?: string;
-  /** opens a folder, on platforms with a disk */
   openPath?: OpenPath;
   /** default: the platform of a page */
   hub?: () => Promise<HubPlatform>;
 };
 export type Platform = Source & Host;
-/** The binary and the memory for an instance. */
 export type Opened = {
   source: unknown;
   module: WebAssembly.Module;
-  /** shared by the threads */
   memory?: WebAssembly.Memory;
   /** limit of the memory in bytes */
   limit: number;
@@ -55,8 +52,8 @@ const MIN_MEMORY = 4 * 65536;
 const MAX_MEMORY = 2 ** 32;
 
 /**
- * Minimal modules that are valid only if the engine has a feature. Their functions use i32x4.splat, or
- * f32x4.relaxed_madd with three results of i32x4.splat.
+ * Modules that are valid only if the engine has a feature: functions with i32x4.splat, or f32x4.relaxed_madd on three
+ * results of it.
  */
 const SPLAT = [65, 0, 253, 17];
 const PROBES = {
@@ -70,12 +67,11 @@ function probe(body: number[]) {
   return new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, ...section]);
 }
 
-/** A cache of compiled binaries by URL. */
 const compiled: Map<string, Promise<WebAssembly.Module>> = new Map();
 
 /**
- * Starts an instance on a platform. The function `load` of each entry calls it. Importing the module has no side
- * effects, so that a bundler can drop unused code.
+ * Starts an instance on a platform, for `load` of each entry. Importing has no side effects, so that a bundler can drop
+ * unused code.
  */
 export async function loadOn(platform: Platform, options: LoadOptions = {}): Promise<Headlight> {
   checkOptions('load', options, ['threads', 'simd', 'wasm', 'maxMemory']);
@@ -142,7 +138,6 @@ async function open(
   throw new HeadlightError('OUT_OF_MEMORY', `load: ${why}`, { parameter: 'maxMemory', cause: shared.failure });
 }
 
-/** Returns the name of the binary in errors. */
 const nameOf = (source: unknown) =>
   typeof source === 'string' || source instanceof URL ? String(source) : 'the binary given as wasm';
 
@@ -174,10 +169,7 @@ async function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memor
   return core;
 }
 
-/**
- * Throws if the binary and the module were built from different headers, because the offsets of arguments would not
- * match.
- */
+/** Throws if the binary was built from another header, because the offsets of arguments would not match. */
 function checkVersion(core: CoreExports, name: string) {
   const hasVersion = typeof core.hl_abi === 'function' && typeof core.hl_version === 'function';
   const found = hasVersion ? core.hl_abi() >>> 0 : 0;

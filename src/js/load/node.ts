@@ -39,7 +39,7 @@ async function read(url: URL) {
   } catch (cause) {
     throw new HeadlightError(
       'LOAD',
-      `load: cannot read ${url.href}: ${(cause as Error).message}. ` + 'Pass { wasm: url } if the file is elsewhere',
+      `load: cannot read ${url.href}: ${(cause as Error).message}. Pass { wasm: url } if the file is elsewhere`,
       {
         parameter: 'wasm',
         cause,
@@ -49,8 +49,7 @@ async function read(url: URL) {
 }
 
 /**
- * The program of a thread, which runs the same module on the same memory, with a stack of its own. It is a string,
- * because a bundler may not include a separate file.
+ * Runs the same module on the same memory, with a stack of its own. A string, because a bundler may not include a file.
  */
 const THREAD = `
 const { parentPort, workerData: post } = require('node:worker_threads');
@@ -83,10 +82,7 @@ function startThread(post: Post, failed: (reason: unknown) => void) {
   return { ready, ended, terminate: () => void worker.terminate() };
 }
 
-/**
- * Returns the bytes of address space that the process may still reserve (ulimit -v), or Infinity if the system reports
- * no limit.
- */
+/** Bytes of address space that are left (ulimit -v), Infinity if the system reports no limit. */
 function addressRoom() {
   try {
     const limit = Number(/^Max address space +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);

@@ -1,16 +1,12 @@
-// Manages the threads of an instance: allocates shared memory, and starts workers that run the core's thread pool.
+// Threads of an instance: allocates shared memory, and starts workers that run the core's thread pool.
 
 import { BUILD, type CoreExports } from '../../../dist/abi/abi.js';
 import { formatBytes } from '../memory/formatBytes.ts';
 
 export { makeWatch } from './watch.ts';
 
-/**
- * the message
- *   that starts a worker
- */
+/** the message that starts a worker */
 export type Post = { module: WebAssembly.Module; memory: WebAssembly.Memory; stack: number; number: number };
-/** a worker that has been created */
 export type Thread = {
   /** resolves just before the worker enters the pool, rejects if the worker cannot start */
   ready: Promise<unknown>;
@@ -20,12 +16,9 @@ export type Thread = {
 };
 /** throws if workers are not available */
 export type StartThread = (post: Post, failed: (reason: unknown) => void) => Thread;
-/** what threads need from the platform */
 export type Host = {
   loadStartThread?: () => Promise<StartThread>;
-  /** number of cores of the machine, for threads: 'auto' */
   cores?: number;
-  /** returns the bytes of address space that the process may still reserve */
   addressRoom?: () => number;
 };
 
@@ -37,10 +30,7 @@ const PAGE = 65536;
 const STACK_FLOATS = BUILD.STACK / 4;
 const MAX_THREADS = 8;
 
-/**
- * Bytes of address space that Node reserves for a worker, which is about 600 MB. Node aborts the process if the
- * reservation fails.
- */
+/** Node reserves about 600 MB of address space for a worker, and aborts the process if that fails. */
 const WORKER_ADDRESSES = 640 * 2 ** 20;
 /** Bytes of address space that must be left for memory. With less, threads are not used. */
 const MIN_MEMORY = 2 ** 30;
@@ -72,9 +62,7 @@ export function planThreads(
 }
 
 /**
- * Allocates shared memory. Reduces the limit if necessary, because the engine reserves the limit as address space, and
- * not every system has 4 GiB of it.
- * @param limit bytes
+ * Reduces the limit, in bytes, if necessary: the engine reserves it as address space, and not every system has 4 GiB.
  */
 export function sharedMemory(limit: number): { memory: WebAssembly.Memory; limit: number } | { failure: unknown } {
   for (let bytes = limit; ; bytes /= 2) {
@@ -92,7 +80,6 @@ export function sharedMemory(limit: number): { memory: WebAssembly.Memory; limit
 export class Threads {
   /** Threads that run a call, including the caller's. */
   declare count: number;
-  /** The reason if there are fewer threads than requested. */
   declare note: string | undefined;
 
   #core: CoreExports;
@@ -158,10 +145,7 @@ export class Threads {
     );
   }
 
-  /**
-   * Stops the workers, so that the instance continues with one thread.
-   * @param note the reason
-   */
+  /** Stops the workers, so that the instance continues with one thread. note: the reason. */
   fail(note: string) {
     if (this.#stopped) return;
     this.note = note;
@@ -177,10 +161,7 @@ export class Threads {
   }
 }
 
-/**
- * Returns true if the promise is fulfilled in time.
- * @param limit milliseconds
- */
+/** Returns true if the promise is fulfilled in time. limit: milliseconds. */
 function within(limit: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,11 +1,8 @@
-// Implements host.watch of headlight.h, which detects that a call of the core waits for a worker that has ended.
+// Implements host.watch of headlight.h, which detects a call of the core that waits for a worker that has ended.
 
 import { HeadlightError } from '../check/errors.ts';
 
-/**
- * Milliseconds without a finished part of the work, in addition to the expected time of a part, after which a worker is
- * considered dead.
- */
+/** Milliseconds without a finished part, beyond its expected time, after which a worker is considered dead. */
 const TIMEOUT = 15_000;
 
 /** Multiply-adds per millisecond of the slowest device, assumed to be 1% of those of a phone. */
@@ -19,11 +16,7 @@ export function makeWatch() {
   let last = 0;
   let before = 0;
   let idle = 0;
-  /**
-   * @param first 1 for the first check of a wait
-   * @param done parts finished so far
-   * @param work multiply-adds of a part
-   */
+  /** first: 1 for the first check of a wait; done: parts finished so far; work: multiply-adds of a part */
   return (first: number, done: number, work: number) => {
     const now = performance.now();
     idle = first || done !== before ? 0 : idle + Math.min(now - last, MAX_STEP);

@@ -2,10 +2,7 @@
 
 import { pointerOf, type Tensor } from './tensor.ts';
 
-/**
- * Maximum number of tensors that wait for registration, and maximum floats of such a tensor. Such tensors stay
- * reachable until they are registered.
- */
+/** Tensors that wait for registration, and floats of such a tensor, at most. They stay reachable until then. */
 const [MAX_PENDING, MAX_SMALL] = [16, 4096];
 
 /** Empties a list. This is faster than setting the length. */
@@ -13,12 +10,10 @@ export function clear(list: unknown[]) {
   while (list.length > 0) list.pop();
 }
 
-/** Manages the finalizers of the tensors of one memory. */
 export class Collector {
   #finalizers: FinalizationRegistry<number>;
   /**
-   * Small tensors that are not registered yet, because registration takes time, and most tensors are disposed of before
-   * the garbage collector runs.
+   * Registration takes time, and most tensors are disposed of before the garbage collector runs, so these wait for it.
    */
   #pending: Tensor[] = [];
   /** Registry of an object without references. The finalizer of this object runs when the garbage collector has run. */

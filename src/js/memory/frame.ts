@@ -1,5 +1,4 @@
-// Manages a call of the core: its arguments, its temporary blocks, its results, and the copies that it saves for
-// backward.
+// A call of the core: its arguments, temporary blocks, results, and the copies that it saves for backward.
 
 import type { Entry } from '../../../dist/abi/abi.js';
 import { argumentError, shapeError } from '../check/errors.ts';
@@ -9,16 +8,10 @@ import { clear } from './collector.ts';
 import type { Memory } from './memory.ts';
 import { pointerOf, Staged, shapeOf, sizeOf, Tensor, touch, viewOf } from './tensor.ts';
 
-/**
- * result of read() for an array argument: a tensor, or numbers to copy to linear
- *   memory
- */
+/** an array argument that was read: a tensor, or numbers to copy to linear memory */
 export type Input = Tensor | Source;
 
-/**
- * Data that a forward pass in training saves for its backward pass: the arguments, and copies of the blocks to which
- * they point.
- */
+/** Saved data of a forward pass for its backward pass: the arguments, and copies of their blocks. */
 export class Saved {
   declare ints: Int32Array;
   declare tensors: Tensor[];
@@ -38,12 +31,13 @@ export class Saved {
 
 const NO_OUTPUTS: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** One call of the core: its arguments, temporary blocks and results. */
 export class Frame {
   #temporary: Staged[] = [];
   #made: Tensor[] = [];
   #inputs: Tensor[] = [];
-  /** In training, the saved copy of each input tensor. A saved block that is not a copy of an input is mapped to itself. */
+  /**
+   * In training, the saved copy of each input tensor. A saved block that is not a copy of an input is mapped to itself.
+   */
   #saved: Map<Tensor, Tensor> | null = null;
   #outputs: Readonly<Record<string, unknown>> = NO_OUTPUTS;
   #memory: Memory;
@@ -51,38 +45,28 @@ export class Frame {
   /** The argument struct. It is outside linear memory, because that may grow before the struct is complete. */
   ints: Int32Array<ArrayBuffer>;
   floats: Float32Array<ArrayBuffer>;
-  /**
-   * Shapes of the bias: given is the shape of the argument, wide the shape after short rows are padded to the number of
-   * keys.
-   */
+  /** given: of the argument; wide: after short rows are padded to the number of keys. */
   biasShape: { given: readonly number[]; wide: readonly number[] } | undefined;
 
-  /** @param words size of the largest argument struct in 32-bit words */
+  /** words: of the largest argument struct */
   constructor(memory: Memory, words: number) {
     this.#memory = memory;
     this.ints = new Int32Array(words);
     this.floats = new Float32Array(this.ints.buffer);
   }
 
-  /** Resets the arguments for a new call. */
   open(caller: string) {
     this.#caller = caller;
     this.ints.fill(0);
     this.biasShape = undefined;
   }
 
-  /**
-   * @param at index of the argument
-   * @param block undefined leaves the null pointer
-   */
+  /** at: index of the argument; block: undefined leaves the null pointer */
   setPointer(at: number, block: Tensor | Staged | undefined) {
     if (block) this.ints[at] = pointerOf(block);
   }
 
-  /**
-   * Switches to training. Afterwards the call saves copies of its inputs for backward, so that the caller may change or
-   * free the inputs.
-   */
+  /** Afterwards the call saves copies of its inputs for backward, so the caller may change or free them. */
   train() {
     this.#saved = new Map();
   }
@@ -92,41 +76,30 @@ export class Frame {
     return this.saveForBackward(this.#memory.savedSize(this.#caller, this.ints));
   }
 
-  /**
-   * Allocates a block that stays until backward.
-   * @param size in floats
-   */
+  /** The block stays until backward. size: in floats. */
   saveForBackward(size: number) {
     const tensor = this.#memory.unscoped(this.#memory.empty([size], this.#caller));
     this.#saved?.set(tensor, tensor);
     return tensor;
   }
 
-  /**
-   * Returns everything that is saved for backward. The caller must dispose of it, because this frame no longer frees it
-   * if the call fails.
-   */
+  /** The caller must dispose of it, because this frame no longer frees it if the call fails. */
   saved() {
     const saved = new Saved(this.ints.slice(), [...(this.#saved?.values() ?? [])]);
     this.#saved = null;
     return saved;
   }
 
-  /** Sets the arguments to those of the forward pass. */
   restore(saved: Saved) {
     this.ints.set(saved.ints);
   }
 
-  /** Calls the function of the core. */
   run(name: Entry) {
     this.#memory.run(name, this.#caller, this.ints);
     if (this.#outputs !== NO_OUTPUTS) this.#touchOutputs();
   }
 
-  /**
-   * Records that outputs have changed, because an output may be a parameter of a layer, which must then be packed
-   * again.
-   */
+  /** An output may be a parameter of a layer, which must then be packed again. */
   #touchOutputs() {
     for (const tensor of Object.values(this.#outputs)) if (tensor instanceof Tensor) touch(tensor);
   }
@@ -136,7 +109,7 @@ export class Frame {
     return this.#copyDetached(this.#memory.detached(values));
   }
 
-  /** @param values outside linear memory, which may grow here */
+  /** values: outside linear memory, which may grow here */
   #copyDetached(values: Uint8Array | Int32Array | Float32Array) {
     const block = this.scratch(Math.ceil(values.byteLength / 4));
     this.#memory.write(pointerOf(block), values);
@@ -155,31 +128,26 @@ export class Frame {
   }
 
   /**
-   * Reads an array argument. Getters and proxy traps of the argument run code of the caller here and nowhere else. So a
-   * call must read all its arguments before it passes the first one to input().
+   * Reads an array argument. Its getters and proxy traps run the caller's code here and nowhere else, so a call reads
+   * all arguments before it passes the first to input().
    */
   read(value: TensorLike, parameter: string): Input {
     return value instanceof Tensor ? value : this.#memory.readSource(value, this.#caller, parameter);
   }
 
-  /**
-   * Returns the numbers of an input without a copy. If they are a view of linear memory, they are valid until the next
-   * allocation.
-   */
+  /** Does not copy. Views of linear memory are valid until the next allocation. */
   values(input: Input, parameter: string): NumberArray {
     if (!(input instanceof Tensor)) return input.data;
     input.checkOwner(this.#memory, this.#caller, parameter);
     return viewOf(input);
   }
 
-  /** Returns the numbers of an input as float32. They are valid as long as those of values(). */
   floatsOf(input: Input, parameter: string) {
     return input instanceof Tensor ? (this.values(input, parameter) as Float32Array) : input.floats();
   }
 
   /**
-   * Returns an input in linear memory. A tensor is not copied, except in training. Anything else is copied to linear
-   * memory and freed when the call ends.
+   * Returns an input in linear memory. A tensor is only copied in training, other input is freed when the call ends.
    */
   input(value: TensorLike | Input, parameter: string): { block: Tensor | Staged; shape: readonly number[] } {
     if (value instanceof Tensor) {
@@ -201,10 +169,7 @@ export class Frame {
     return copy;
   }
 
-  /**
-   * Makes a tensor that the call returns. It is freed if the call fails.
-   * @returns tensor with undefined contents
-   */
+  /** Makes a tensor with undefined contents, which is freed if the call fails. */
   make(shape: number[]): Tensor {
     const tensor = this.#memory.empty(shape, this.#caller);
     this.#made.push(tensor);
@@ -217,10 +182,7 @@ export class Frame {
     return tensor;
   }
 
-  /**
-   * Sets the tensors of the caller to which results are written.
-   * @param out the option `out`
-   */
+  /** Sets the caller's tensors for results. out: the option `out`. */
   setOutputs(out: unknown) {
     if (out === undefined) return;
     if (out instanceof Tensor) this.#outputs = { output: out };
@@ -238,10 +200,7 @@ export class Frame {
       );
   }
 
-  /**
-   * Returns the tensor for a result, either the caller's tensor or a new one. Sets the pointer to it in the arguments.
-   * @param at index of the argument
-   */
+  /** Sets argument `at` to the tensor for a result: the caller's or a new one. */
   result(at: number, name: 'output' | 'weights' | 'scores', shape: number[]): Tensor {
     const given = this.#outputs[name];
     if (given !== undefined) this.#checkOutput(`out.${name}`, given, shape);
@@ -250,7 +209,6 @@ export class Frame {
     return tensor;
   }
 
-  /** Makes a tensor with the values of an input. */
   copy(value: TensorLike | Input, parameter: string): Tensor {
     const { block, shape } = this.input(value, parameter);
     const tensor = this.make([...shape]);
@@ -275,10 +233,7 @@ export class Frame {
       throw argumentError(this.#caller, parameter, given, 'a tensor that is neither an input nor another result');
   }
 
-  /**
-   * Frees the temporary blocks, and after a failure also the results.
-   * @param done false after a failure
-   */
+  /** Frees temporary blocks and, after a failure, results. */
   close(done: boolean) {
     for (const staged of this.#temporary) this.#memory.free(staged.pointer);
     if (!done) for (const tensor of [...this.#made, ...(this.#saved?.values() ?? [])]) tensor.dispose();

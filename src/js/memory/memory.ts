@@ -20,7 +20,6 @@ import {
   viewOf,
 } from './tensor.ts';
 
-/** Size of the largest argument struct in 32-bit words. */
 const ARGUMENT_WORDS = Math.max(...Object.values(WORDS));
 
 /** an address in linear memory; undefined is the null pointer */
@@ -29,20 +28,17 @@ export type Calls = Functions<Block>;
 export type PlainCall = {
   [Name in keyof Calls]: Calls[Name] extends (...args: any) => number ? Name : never;
 }[keyof Calls];
-/** the threads that run the calls */
 export type Threads = {
   count: number;
   /** reason if there are fewer threads than requested */
   note?: string;
   stop: () => void;
-  /** continues with one thread */
   fail: (note: string) => void;
 };
 
 /** Stops the threads of a garbage-collected memory. Tensors and layers keep the memory of their instance reachable. */
 const finalizers = new FinalizationRegistry((threads: Threads) => threads.stop());
 
-/** Linear memory of one instance: creates tensors, writes argument structs, calls the core. */
 export class Memory {
   #core: CoreExports;
   #linear: WebAssembly.Memory;
@@ -100,7 +96,7 @@ export class Memory {
     this.#threads.stop();
   }
 
-  /** @param shape of the tensor, for the error */
+  /** shape: for the error */
   alloc(floats: number, caller: string, shape?: readonly number[]) {
     this.check(caller);
     const pointer = this.#core.hl_tensor_alloc(floats) >>> 0;
@@ -132,9 +128,8 @@ export class Memory {
   }
 
   /**
-   * Makes a tensor without a finalizer, because registration takes longer than a short call. Requires a current scope,
-   * which disposes of the tensor when the scope ends. A caller that keeps the tensor must call watch().
-   * @returns tensor with undefined contents
+   * Makes a tensor with undefined contents and without a finalizer, which would take longer than a short call. The
+   * current scope, which is required, disposes of it. A caller that keeps it must call watch().
    */
   temporary(shape: readonly number[], caller: string): Tensor {
     const tensor = new Tensor(this, this.alloc(elementCount(shape), caller, shape), shape, KEY);
@@ -192,10 +187,7 @@ export class Memory {
     return new Float32Array(this.#linear.buffer, pointer, length);
   }
 
-  /**
-   * Returns a view of linear memory up to at least `end`.
-   * @param end in words
-   */
+  /** Returns a view of linear memory up to at least `end`. end: in words. */
   #words(end: number) {
     if (this.#heap.length < end) this.#heap = new Float32Array(this.#linear.buffer);
     return this.#heap;
@@ -259,7 +251,6 @@ export class Memory {
     return values.buffer === this.#linear.buffer ? (values.slice() as T) : values;
   }
 
-  /** Copies values to linear memory. */
   write(pointer: number, values: Uint8Array | Int32Array | Float32Array) {
     if (values instanceof Float32Array) this.#words(pointer / 4 + values.length).set(values, pointer / 4);
     else
@@ -268,7 +259,6 @@ export class Memory {
       );
   }
 
-  /** Returns the number of floats that the multi-head layer saves for backward. */
   savedSize(caller: string, words: Int32Array) {
     this.check(caller);
     this.#writeArguments(words);
@@ -312,7 +302,6 @@ export class Memory {
     });
   }
 
-  /** Resets the stack pointer of the core, and frees the memory of the interrupted call. */
   #repair() {
     this.#core.__stack_pointer.value = this.#stack;
     try {
@@ -326,10 +315,7 @@ export class Memory {
     this.#damaged = false;
   }
 
-  /**
-   * Allocates the packed form of a weight, which has the order in which the core reads the weight.
-   * @param weight (out, in)
-   */
+  /** Packs a weight (out, in) in the order in which the core reads it. */
   makePacked(frame: Frame, weight: Tensor, int8: boolean) {
     const [out, inside] = shapeOf(weight);
     const size = this.invoke(int8 ? 'hl_weight_quantized_size' : 'hl_weight_packed_size', 'pack', out, inside);
@@ -373,7 +359,6 @@ export class Memory {
     this.call('hl_cache_append', caller, present, past, fresh, ...sizes, perBatch, perHead, perRow);
   }
 
-  /** Calls an export of the core. A block is passed as its address, undefined as 0. */
   invoke<Name extends PlainCall>(name: Name, caller: string, ...args: Parameters<Calls[Name]>) {
     // The arguments are replaced in place, because a second array would take as long as a call for a small tensor.
     const numbers = args as any[];

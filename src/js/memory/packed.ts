@@ -1,5 +1,5 @@
-// Functions for weights that are not in float32: 16-bit floats, int8, and codes in blocks. The core multiplies by such
-// weights and decodes their rows. PACKED has an entry for each kind.
+// Weights that are not in float32: 16-bit floats, int8, and codes in blocks, by which the core multiplies and whose
+// rows it decodes. PACKED has an entry for each kind.
 
 import { STORED } from '../../../dist/abi/abi.js';
 import type { BlockForm } from '../io/blockRows.ts';
@@ -8,17 +8,11 @@ import { pointerOf, Staged, type Tensor } from './tensor.ts';
 
 export type StoredType = keyof typeof STORED;
 export type PackedKind = 'F16' | 'BF16' | 'int8' | 'blocks';
-/**
- * A weight that is not in float32. tensor: two 16-bit floats per word, or the packed form of the core. bits: number of
- * bits of the codes of blocks.
- */
+/** tensor: two 16-bit floats per word, or the packed form of the core. bits: of the codes of blocks. */
 export type Packed = { kind: PackedKind; tensor: Tensor; bits?: 4 | 8 };
 /** (out, in) */
 export type Shape = readonly number[];
-/**
- * Functions for a kind. storage: name of the kind in error messages. rounds: true if products round their inputs, so
- * that they have no gradients.
- */
+/** storage: name in errors. rounds: products round their inputs, so that they have no gradients. */
 export type Kind = {
   storage: string;
   rounds: boolean;
@@ -83,13 +77,9 @@ export const PACKED: Record<PackedKind, Kind> = {
   blocks: rounding('4-bit or 8-bit', 'hl_blocks_linear', 'hl_blocks_rows'),
 };
 
-/** Returns true if products with this weight round their inputs. */
 export const roundsInputs = ({ packed }: { packed?: Packed }) => packed !== undefined && PACKED[packed.kind].rounds;
 
-/**
- * Copies rows of a packed weight as float32.
- * @param to (labels, in)
- */
+/** Copies rows of a packed weight as float32. to: (labels, in). */
 export const loadRows = (
   memory: Memory,
   caller: string,
@@ -102,13 +92,9 @@ export const loadRows = (
 const quantizedSize = (memory: Memory, caller: string, [out, inside]: Shape) =>
   memory.invoke('hl_weight_quantized_size', caller, out, inside);
 
-/** The layout of blocks for int4. */
 const INT4: BlockForm = { bits: 4, length: 32, hasMinimums: false, hasByteInputs: true };
 
-/**
- * Returns the form in which a weight is quantized. The form is int8 if the length of a row is not divisible by the
- * length of a block.
- */
+/** int8 if the length of a row is not divisible by that of a block. */
 export const quantizedForm = (storage: 'int8' | 'int4', [, inside]: Shape) =>
   storage === 'int4' && inside % INT4.length !== 0 ? 'int8' : storage;
 
@@ -116,10 +102,7 @@ export const quantizedForm = (storage: 'int8' | 'int4', [, inside]: Shape) =>
 export const isQuantizedAs = (form: 'int8' | 'int4', { kind, bits }: Packed) =>
   kind === QUANTIZED[form].kind && (form === 'int8' || bits === INT4.bits);
 
-/**
- * The forms to which the core can quantize weights: their packed kind, the function of their size in floats, and the
- * export that packs them.
- */
+/** Forms to which the core quantizes: packed kind, function of the size in floats, export that packs. */
 export const QUANTIZED = {
   int8: {
     kind: 'int8' as const,
@@ -133,11 +116,7 @@ export const QUANTIZED = {
   },
 };
 
-/**
- * Quantizes rows of a weight.
- * @param first first row, a multiple of eight
- * @param count number of rows, a multiple of eight, except for the last rows
- */
+/** Quantizes `count` rows from `first`, both multiples of eight, except for the last rows. */
 export function quantizeRows(
   memory: Memory,
   caller: string,

@@ -1,6 +1,5 @@
-// Tensors are arrays in the linear memory of an instance. Their addresses leave this file only through pointerOf, which
-// is meant for the files in this folder. pointerOf throws for a disposed tensor. All accesses call it, so that they
-// throw too.
+// Tensors are arrays in the linear memory of an instance. Their addresses leave this file only through pointerOf, for
+// files in this folder. All accesses call it, and it throws for a disposed tensor.
 
 import { argumentError, HeadlightError } from '../check/errors.ts';
 import { INSPECT } from '../check/inspect.ts';
@@ -19,17 +18,14 @@ export let pointerOf: (owner: Tensor | Staged) => number;
 export let viewOf: (tensor: Tensor) => Float32Array;
 
 /**
- * Returns the real shape, because an own property of the tensor may hide `shape`, and with a wrong size the core would
- * access memory outside the block. sizeOf exists for the same reason.
+ * The real shape: an own property of the tensor may hide `shape`, and a wrong size would let the core access other
+ * memory. Likewise sizeOf.
  */
 export let shapeOf: (tensor: Tensor) => readonly number[];
 
 export let sizeOf: (tensor: Tensor) => number;
 
-/**
- * Attaches an object to a tensor. The object is disposed of with the tensor, or when another object is attached with
- * the same role.
- */
+/** Attaches an object, disposed of with the tensor or when another is attached with the same role. */
 export let own: (tensor: Tensor, role: string, part: { dispose(): void } | null) => void;
 
 /** Returns true if the values may have changed without touch(), through a view returned by `data`. */
@@ -38,7 +34,6 @@ export let mayChange: (tensor: Tensor) => boolean;
 /** Records a change of the values, by the core or through viewOf. */
 export let touch: (tensor: Tensor) => void;
 
-/** Returns true if the tensor has a finalizer. */
 export let isWatched: (tensor: Tensor) => boolean;
 
 export let setWatched: (tensor: Tensor) => void;
@@ -46,7 +41,6 @@ export let setWatched: (tensor: Tensor) => void;
 /** Makes a tensor unusable without freeing its values, and returns their address. */
 export let moveOut: (tensor: Tensor) => number;
 
-/** Returns the number of changes that touch() has recorded. */
 export let versionOf: (tensor: Tensor) => number;
 
 /** The tensor of each view, so that a view in use keeps its tensor reachable and the finalizer does not run. */
@@ -67,11 +61,7 @@ export class Staged {
   }
 }
 
-/**
- * Returns a block that begins at an element of a tensor, for calls of the core. The block is valid as long as the
- * tensor.
- * @param start index of the first element
- */
+/** A block that begins at element `start` of a tensor and is valid as long as the tensor. */
 export const partOf = (tensor: Tensor, start: number) => new Staged(pointerOf(tensor) + 4 * start);
 
 /** Throws if one of the tensors has been disposed of. It is called before the first of them is changed. */
@@ -83,10 +73,7 @@ function refuse({ shape }: Tensor, caller: string, parameter: string): never {
   });
 }
 
-/**
- * Maximum number of empty arrays in a result of toArray. The size of a tensor does not limit it, because a tensor of
- * shape [2³¹,0] has no elements.
- */
+/** Maximum empty arrays in a result of toArray. A tensor of shape [2³¹,0] has no elements, so its size is no limit. */
 const MAX_EMPTY = 2 ** 20;
 
 /** Number of values that console.log shows. */
@@ -185,8 +172,8 @@ export class Tensor {
   }
 
   /**
-   * Returns a copy of the part at some indices of the first axes: `at(0, 2, -1)` of (B,H,T,S) is one row, (S). Negative
-   * indices count from the end. The part is flat; with an index for every axis it is a number.
+   * Returns a copy at some indices of the first axes: `at(0, 2, -1)` of (B,H,T,S) is one row, (S). Negative indices
+   * count from the end. The part is flat; with an index for every axis it is a number.
    */
   at(...indices: number[]): TensorPart {
     const shape = this.#shape;

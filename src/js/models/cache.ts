@@ -1,5 +1,4 @@
-// The KV cache: keys and values of the previous tokens, (B,G,capacity,D) for each block. Keys and values of new tokens
-// are appended in place.
+// The KV cache: keys and values of previous tokens, (B,G,capacity,D) for each block. New ones are appended in place.
 
 import { KEYS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions, readWord } from '../check/arguments.ts';
@@ -17,10 +16,7 @@ import { copyRows, TokenBits } from './tokenBits.ts';
 export type CacheType = 'float32' | 'float16' | 'int8';
 /** length: in tokens */
 export type CacheOptions = { length: number; batch?: number; type?: CacheType };
-/**
- * Keys and values of one block. Each is (B,G,capacity,R), where R floats store a row of D numbers; keys and values of
- * the encoder's output are (B,S,G·D).
- */
+/** Keys and values of a block, (B,G,capacity,R), where R floats store D numbers; of the encoder's output (B,S,G·D). */
 export type Pair = { key: Tensor; value: Tensor };
 
 const SIZE = { integer: true, least: 1, most: 2 ** 24 };
@@ -32,7 +28,6 @@ export class Cache {
   #memory: Memory;
   #options: Resolved;
   #size: { length: number; batch: number; type: 'float32' | 'float16' | 'int8' };
-  /** Keys and values of each block. */
   #blocks: Pair[] = [];
   /** Keys and values of the encoder's output. They are computed in the call with the first tokens. */
   #fromEncoder: { pairs: Pair[]; padding?: Uint8Array } | undefined;
@@ -95,10 +90,7 @@ export class Cache {
     return this.#size.length;
   }
 
-  /**
-   * @internal
-   * @param options of a model
-   */
+  /** options: of a model @internal */
   isOf(options: Resolved) {
     return this.#options === options;
   }
@@ -126,10 +118,8 @@ export class Cache {
   }
 
   /**
-   * Returns a copy of some of the sequences.
+   * Returns a copy of some sequences. rows: their indices; dropped: first tokens to leave out, all padding.
    * @internal
-   * @param rows their indices
-   * @param dropped tokens at the beginning that are left out, all of them padding
    */
   takeRows(rows: number[], dropped = 0) {
     const other = new Cache(this.#memory, this.#options, { ...this.#size, batch: rows.length }, this.#capacity);
@@ -165,7 +155,6 @@ export class Cache {
     other.far = this.far;
   }
 
-  /** @param tensor (B,…) */
   #copy(frame: Frame, tensor: Tensor, rows: number[]) {
     const [batch, ...shape] = shapeOf(tensor);
     const copy = this.#memory.unscoped(frame.make([rows.length, ...shape]));
@@ -187,11 +176,7 @@ export class Cache {
       });
   }
 
-  /**
-   * Until unlock(), other methods that use the cache throw.
-   * @internal
-   * @param user the public method
-   */
+  /** Until unlock(), other methods that use the cache throw. user: the public method. @internal */
   lock(user: string) {
     this.checkUsable(user);
     this.#user = user;
@@ -202,10 +187,7 @@ export class Cache {
     this.#user = undefined;
   }
 
-  /**
-   * Unlocks the cache while `fn` runs. Only the method that has locked the cache may call this.
-   * @internal
-   */
+  /** Unlocks the cache while `fn` runs. Only the method that has locked the cache may call this. @internal */
   forUser<T>(fn: () => T): T {
     const user = this.#user;
     this.#user = undefined;
@@ -216,11 +198,7 @@ export class Cache {
     }
   }
 
-  /**
-   * Refuses keys and values that were computed with other weights.
-   * @internal
-   * @param version of the weights
-   */
+  /** Refuses keys and values that were computed with other weights. version: of the weights. @internal */
   checkWeights(caller: string, version: number) {
     if (this.#length === 0 || this.#version === version) return;
     const text = `${caller}: the weights of the model have changed since this cache was filled: rewind it to 0`;
@@ -228,10 +206,8 @@ export class Cache {
   }
 
   /**
-   * Reserves memory for the tokens of a call, and stores which of them are padding and which are counted in positions.
+   * Reserves memory for the tokens of a call. keep, counted: (B,rows): 0 = padding, or not counted in positions.
    * @internal
-   * @param keep (B,rows): 0 = padding
-   * @param counted (B,rows): 0 = a token that is not counted in positions
    */
   admit(caller: string, batch: number, rows: number, keep: Uint8Array | undefined, counted: Uint8Array | undefined) {
     const { batch: expected, length } = this.#size;
@@ -251,8 +227,8 @@ export class Cache {
   }
 
   /**
-   * Makes room for this number of tokens. A capacity that is too small is at least doubled. Each block is copied before
-   * its old memory is freed, so that no token is lost if memory runs out.
+   * A capacity that is too small is at least doubled. Each block is copied before the old one is freed, so that no
+   * token is lost if memory runs out.
    */
   #grow(caller: string, tokens: number) {
     if (tokens <= this.#capacity) return;
@@ -271,30 +247,21 @@ export class Cache {
     return { blocks: this.#blocks, counted: this.#counted };
   }
 
-  /**
-   * Returns (B,keys), 0 = a token that is not counted in positions, or undefined if all are counted.
-   * @internal
-   */
+  /** Returns (B,keys), 0 = a token that is not counted in positions, or undefined if all are counted. @internal */
   counted(keys: number) {
     return this.#counted.read(keys);
   }
 
-  /**
-   * @internal
-   * @returns (B,S), undefined without padding
-   */
+  /** returns (B,S), undefined without padding @internal */
   padding(keys: number): Uint8Array | undefined {
     return this.#keep.read(keys);
   }
 
   /**
-   * Appends keys and values to those of a block. Returns all keys and values of the block, as strided (B,G,past+T,D),
-   * and the type of their numbers.
+   * Appends key and value (B,T,G·D) to those of a block. Returns all of the block, as strided (B,G,past+T,D), and the
+   * type of their numbers: float32, or with asStored that of the cache, unless it is float16 and a number could be
+   * infinite or NaN.
    * @internal
-   * @param key (B,T,G·D)
-   * @param value (B,T,G·D)
-   * @param asStored true: the result keeps the type of the cache, unless this is float16 and a number could be infinite
-   *   or NaN; in all other cases the result is float32
    */
   store(layer: number, key: Tensor, value: Tensor, asStored: boolean) {
     const pair = this.#blocks[layer];
@@ -305,16 +272,13 @@ export class Cache {
     return { key: given(pair.key), value: given(pair.value), type: direct ? this.#type : KEYS.FLOAT32 };
   }
 
-  /** @param stored (B,G,capacity,R) */
+  /** stored: (B,G,capacity,R) */
   #strided(stored: Tensor): { tensor: Tensor; stride: Stride } {
     const [, heads, capacity, row] = shapeOf(stored);
     return { tensor: stored, stride: [heads * capacity * row, capacity * row, row] };
   }
 
-  /**
-   * Converts to float32.
-   * @param all number of tokens
-   */
+  /** Converts to float32. all: number of tokens. */
   #widened(stored: Tensor, all: number): { tensor: Tensor; stride: Stride } {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, , capacity] = shapeOf(stored);
@@ -323,10 +287,7 @@ export class Cache {
     return this.#strided(wide);
   }
 
-  /**
-   * @param stored (B,G,capacity,R)
-   * @param fresh (B,T,G·D)
-   */
+  /** stored: (B,G,capacity,R); fresh: (B,T,G·D) */
   #append(stored: Tensor, fresh: Tensor) {
     const { kvHeads, headDim: width } = this.#options;
     const [batch, rows] = shapeOf(fresh);
@@ -371,10 +332,7 @@ export class Cache {
     for (const tensor of [pair.key, pair.value]) this.#memory.watch(this.#memory.unscoped(tensor));
   }
 
-  /**
-   * @internal
-   * @param version of the weights
-   */
+  /** version: of the weights @internal */
   advance(rows: number, far: boolean, version: number) {
     this.#length += rows;
     this.#version = version;
@@ -417,11 +375,7 @@ function freePair({ key, value }: Pair) {
   value.dispose();
 }
 
-/**
- * Copies keys and values of tokens to a pair that may have another capacity or batch.
- * @param rows the sequences; default: all
- * @param dropped tokens at the beginning that are left out
- */
+/** Copies to a pair of any capacity or batch. rows: sequences, default all; dropped: first tokens to leave out. */
 function copyTokens(to: Pair, from: Pair, count: number, rows?: number[], dropped = 0) {
   for (const part of ['key', 'value'] as const) {
     const [target, source] = [viewOf(to[part]), viewOf(from[part])];
@@ -435,17 +389,13 @@ function copyTokens(to: Pair, from: Pair, count: number, rows?: number[], droppe
   }
 }
 
-/**
- * Refuses models that are not decoders of tokens. In a model that is not causal, every new token would change the keys
- * and values of all earlier tokens.
- */
+/** Refuses models that are not causal, in which new tokens would change keys and values of all earlier ones. */
 export function checkDecoder(caller: string, { causal, input }: Resolved) {
   if (causal && input === 'tokens') return;
   const why = causal ? `its input is ${input}` : 'its tokens attend to later tokens';
   throw new HeadlightError('STATE', `${caller}: this model is not a decoder: ${why}`);
 }
 
-/** @param options of the model */
 export function checkCache(caller: string, options: Resolved, cache: unknown): asserts cache is Cache {
   if (!(cache instanceof Cache && cache.isOf(options)))
     throw argumentError(caller, 'cache', cache, 'a result of cache() of this model');

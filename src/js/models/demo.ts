@@ -1,4 +1,4 @@
-// The model that is included in the package: a small language model that was trained on Moby-Dick.
+// The model in the package: a small language model that was trained on Moby-Dick.
 
 import { HeadlightError } from '../check/errors.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -58,8 +58,8 @@ async function readDemoFiles(caller: string, { module, openPath }: Environment, 
 }
 
 /**
- * Reads the files where a bundler has put them: bundlers look for addresses of this form. Without a bundler they are
- * the files in the package. Returns undefined if they are not there.
+ * Reads the files where a bundler has put them, which looks for addresses of this form. Without a bundler they are
+ * those of the package. Returns undefined if they are not there.
  */
 async function readBundled(caller: string) {
   // The build of the view's worker, which is in another folder and reads these files itself, sets this to true.

@@ -1,4 +1,4 @@
-// Captures and edits of named values in the computation of a transformer.
+// Captures and edits of named values of a run.
 
 import { checkOptions, readNumber, readWord } from '../check/arguments.ts';
 import { argumentError, shapeError } from '../check/errors.ts';
@@ -11,9 +11,8 @@ import type { Resolved } from './options.ts';
 import type { BlockValue } from './valueName.ts';
 
 /**
- * A change of one value. mask, temperature and window, which only 'blocks.L.scores' accepts, are applied first, then
- * set, then scale, then add. The score of a masked key is −Infinity. Only mask, window, and set with 'zero' or a tensor
- * change it.
+ * A change of one value. mask, temperature and window, only for 'blocks.L.scores', are applied first, then set, scale,
+ * add. The score of a masked key, −Infinity, is changed only by mask, window, and set with 'zero' or a tensor.
  */
 export type Edit = {
   /** the name of a value; * matches any block */
@@ -27,9 +26,8 @@ export type Edit = {
   scale?: number;
   add?: TensorLike;
   /**
-   * (…,T,S): 0 = masked key, in place of the model's masks; 'none' masks no key. With a cache, a mask whose shape does
-   * not fit the tokens of the call is for the first tokens of the whole sequence; for later tokens the model's masks
-   * apply
+   * (…,T,S): 0 = masked key, in place of the model's masks; 'none' masks no key. With a cache, a mask that does not fit
+   * the call's tokens is for the first of the whole sequence; later tokens have the model's masks
    */
   mask?: 'none' | (string & {}) | TensorLike;
   /** number by which the scores are divided */
@@ -37,8 +35,8 @@ export type Edit = {
   /** the largest distance from the query to keys on its left and on its right; −1 = no limit */
   window?: readonly [number, number];
   /**
-   * a function that gets a copy of the value and its name, and returns the new value, or nothing to keep it. It is
-   * called during the run. An edit with `change` must contain no other changes
+   * gets a copy of the value and its name, and returns the new value, or nothing to keep it; called during the run.
+   * Such an edit must contain no other changes
    */
   change?: Change;
 };
@@ -57,12 +55,11 @@ export type ReadEdit = {
   window?: readonly [number, number];
   change?: Change;
 };
-/** The axes of heads and tokens. */
 export type Axes = { head?: number; token?: number };
 
 /**
- * The name of a value in one block or, with '*', in every block, and the number of its heads. Maps have both exact
- * names and names with '*' as keys, so that a look-up takes the same time for any number of edits.
+ * A value of one block or, with '*', of every block, and the number of its heads. Maps have both as keys, so that a
+ * look-up takes the same time for any number of edits.
  */
 export type ReadName = { key: string; heads?: number };
 
@@ -89,10 +86,7 @@ const POOL = /^pool(ed|\.(query|key|value|scores|weights|heads))$/;
 const CROSS_VALUES = ['norm', 'query', 'key', 'value', 'scores', 'weights', 'heads', 'attention'].map(
   (name) => `cross.${name}`,
 );
-/**
- * Inputs of queries, keys, values and the feed-forward that are read from the residual stream, before the norm. Each
- * head has its own input of query, key and value.
- */
+/** Inputs that are read from the residual stream, before the norm. Each head has its own of query, key and value. */
 const INPUTS: readonly BlockValue[] = ['query.in', 'key.in', 'value.in', 'mlp.in'];
 const IN_BLOCK: ReadonlySet<string> = new Set([...BLOCK_VALUES, ...CROSS_VALUES, ...INPUTS]);
 const OF_INPUT = /\.(query|key|value|mlp)\.in$/;
@@ -107,7 +101,7 @@ const describeBlocks = (layers: number) =>
     ? 'another value, because this model has no blocks'
     : `a block from 0 to ${layers - 1}: this model has ${layers} block${layers === 1 ? '' : 's'}`;
 
-/** @param whole true: 'blocks.0.*' matches all values of a block */
+/** whole: true: 'blocks.0.*' matches all values of a block */
 export function readName(caller: string, parameter: string, name: unknown, options: Resolved, whole = false): ReadName {
   const fail = (expected = NAMES) => argumentError(caller, parameter, name, expected);
   if (typeof name !== 'string' || name.length > MAX_NAME) throw fail();
@@ -135,8 +129,8 @@ function headsOf(value: string, { numHeads, kvHeads }: Resolved) {
 }
 
 /**
- * Returns the exact name and the names with '*' that match a value. 'blocks.0.*' does not match inputs before a
- * norm ('query.in' …), because they are large.
+ * The names, exact or with '*', that match a value. 'blocks.0.*' leaves out inputs before a norm ('query.in' …), which
+ * are large.
  */
 export function keysOf(name: string) {
   const found = /^(.*blocks\.)\d+(\..+)$/.exec(name);
@@ -169,8 +163,8 @@ export function readValues(
 }
 
 /**
- * Refuses edits of norm1 if an input before it ('query.in' …) is captured or edited, because this input has a separate
- * norm then, which an edit of norm1 would not change.
+ * Refuses edits of norm1 if an input before it ('query.in' …) is captured or edited: it then has a norm of its own,
+ * which the edit would not change.
  */
 function refuseNorm(caller: string, edits: ReadEdit[]) {
   const found = edits.find(({ at }) => at.endsWith('.norm1'));
@@ -249,14 +243,11 @@ function readWindow(caller: string, parameter: string, window: unknown): readonl
   return [left, right];
 }
 
-/** The captures and edits of one call. */
 export class Values {
-  /** True if no value is captured or edited. */
   declare idle: boolean;
 
   #caller: string;
   #captures: Set<string>;
-  /** The edits of each name. */
   #edits: Map<string, { index: number; edit: ReadEdit }[]> = new Map();
   /** Results of keysOf() by name, so that each name is parsed once. */
   #keys: Map<string, string[]> = new Map();
@@ -292,7 +283,6 @@ export class Values {
       .map(({ edit }) => edit);
   }
 
-  /** True if the value is captured or edited. */
   wants(name: string) {
     return this.captures(name) || this.edits(name).length > 0;
   }
@@ -310,9 +300,8 @@ export class Values {
   }
 
   /**
-   * Edits and captures a value. Returns the value with which the computation continues.
-   * @param start position of the first token
-   * @param fresh true: no other value has this tensor
+   * Edits and captures a value, and returns the one to continue with. start: position of the first token; fresh: no
+   * other value has this tensor.
    */
   pass(name: string, tensor: Tensor, axes: Axes, start: number, tape: Tape, fresh = false) {
     const edits = this.edits(name);
@@ -343,8 +332,8 @@ function reversed(tape: Tape, d: Tensor, reverses: Reverse[]) {
 }
 
 /**
- * Calls a function for each element that an edit changes, with its index in the data and its index on every axis.
- * @param start position of the first token
+ * Calls a function with the index in the data and on every axis of each element that an edit changes. start: position
+ * of the first token.
  */
 export function forEachElement(
   { head, token }: Pick<ReadEdit, 'head' | 'token'>,
@@ -372,10 +361,7 @@ export function forEachElement(
   walk(0, 0);
 }
 
-/**
- * Returns a function from the index of an element to the operand's value there. The operand is broadcast from the
- * right.
- */
+/** Maps the index of an element to the operand there, broadcast from the right. */
 export function readOperand(caller: string, parameter: string, numbers: Numbers, shape: readonly number[]) {
   const strides = broadcastStrides([...numbers.shape], [...shape]);
   if (!strides) throw shapeError(caller, parameter, numbers.shape, `a shape that broadcasts to ${formatShape(shape)}`);
@@ -386,7 +372,9 @@ export function readOperand(caller: string, parameter: string, numbers: Numbers,
   };
 }
 
-/** Changes, in place, the gradient with respect to an edited value into the gradient with respect to the unedited value. */
+/**
+ * Changes, in place, the gradient with respect to an edited value into the gradient with respect to the unedited value.
+ */
 export type Reverse = (gradient: Float32Array) => void;
 
 export function applyEdit(

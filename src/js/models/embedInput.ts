@@ -1,4 +1,4 @@
-// The embedding of a transformer: from tokens, a picture or audio features to the input of the first block.
+// The embedding: from tokens, a picture or audio features to the input (B,T,C) of the first block.
 
 import { shapeError } from '../check/errors.ts';
 import { viewOf } from '../memory/tensor.ts';
@@ -10,7 +10,6 @@ import { rarePart } from './rareParts.ts';
 import { prependRows, scaleRows, unfoldRows } from './rowOperations.ts';
 import type { Run } from './run.ts';
 
-/** @returns (B,T,C) */
 export function embedInput(run: Run) {
   const { input, options, graph, batch, rows } = run;
   let x = input.labels ? embedTokens(run, input.labels) : embedNumbers(run);
@@ -28,13 +27,11 @@ export function embedInput(run: Run) {
   return run.passRows('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x);
 }
 
-/** @returns (B,T,C) */
 function embedNumbers(run: Run) {
   const { patch, sound } = run.options;
   return patch ? embedPatches(run) : sound ? rarePart('sound', run.caller).embedSound(run) : embedAudio(run);
 }
 
-/** @returns (B,T,C) */
 function learnedPositions(run: Run) {
   const { batch, rows } = run;
   const { context, positionOffset, patch } = run.options;
@@ -59,10 +56,7 @@ function patchesOf({ options, input }: Run): [number, number] {
   return [Math.floor(height / size), Math.floor(width / size)];
 }
 
-/**
- * @param labels (B,T)
- * @returns (B,T,C)
- */
+/** labels: (B,T); returns (B,T,C) */
 function embedTokens(run: Run, labels: Int32Array) {
   const { graph, options } = run;
   const table = options.sharedEmbedding ? run.decoderEmbedding : run.requiredWeight('embedding.table');
@@ -72,10 +66,7 @@ function embedTokens(run: Run, labels: Int32Array) {
   return options.tokenDropout ? scaleRows(graph, scaled, keptShares(run, labels, options.tokenDropout)) : scaled;
 }
 
-/**
- * Returns the factor (B,T) by which tokenDropout multiplies each embedding.
- * @param labels (B,T)
- */
+/** Returns the factor (B,T) by which tokenDropout multiplies each embedding. labels: (B,T). */
 function keptShares(
   { batch, rows, input }: Run,
   labels: Int32Array,
@@ -93,10 +84,7 @@ function keptShares(
   return factors;
 }
 
-/**
- * Embeds the patches of pictures. A convolution whose stride equals its size is a linear layer over patches.
- * @returns (B,N+classTokens,C)
- */
+/** Returns (B,N+classTokens,C). A convolution whose stride equals its size is a linear layer over patches. */
 function embedPatches(run: Run) {
   const { graph, input, batch } = run;
   const { size, channels } = run.options.patch as NonNullable<Resolved['patch']>;
@@ -119,10 +107,7 @@ function embedPatches(run: Run) {
   return classTokens ? prependRows(graph, classTokens, x) : x;
 }
 
-/**
- * Applies two convolutions of width 3 to audio features. The second has stride 2 and halves the number of frames.
- * @returns (B,⌈N/2⌉,C)
- */
+/** Two convolutions of width 3. The second has stride 2: returns (B,⌈N/2⌉,C). */
 function embedAudio(run: Run) {
   const { graph, input, batch } = run;
   const { data, shape } = input.numbers as NonNullable<ReadInput['numbers']>;

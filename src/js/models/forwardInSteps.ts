@@ -1,5 +1,5 @@
-// Runs a model block by block. Between two blocks, a program can do other work, show how far the run is, or stop it.
-// Weights and scores can be read head by head, so that those of all heads of a layer never exist at the same time.
+// Runs a model block by block, so that a program can do other work, show progress, or stop between blocks. Weights and
+// scores can be read head by head, so that those of a layer never exist at the same time.
 
 import { argumentError } from '../check/errors.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -17,9 +17,7 @@ import type { Transformer } from './transformer.ts';
 /** Reads the weights or scores (T,S) of one head. The view is valid during the call only. */
 export type ReadHead = (kind: 'weights' | 'scores', layer: number, head: number, view: Float32Array) => void;
 export type StepOptions = {
-  /** as in forward */
   capture?: readonly string[];
-  /** as in forward */
   edit?: readonly Edit[];
   /** gets each captured value, which is freed after the call */
   onValue: (name: string, value: Tensor) => void;
@@ -27,10 +25,7 @@ export type StepOptions = {
   onHead?: ReadHead;
   /** the only token whose logits are computed; default: all */
   row?: number;
-  /**
-   * computes only some blocks, without the head of the model: the input of block `from`, and the first block that is
-   * not computed
-   */
+  /** only some blocks, without the head: the input of block `from`, and the first block that is not computed */
   blocks?: { from: number; to: number; data?: Float32Array; shape?: readonly number[] };
   /** is awaited after each block; it ends the run if it throws */
   pause: (done: number, total: number) => unknown;
@@ -81,7 +76,7 @@ class Steps {
     this.#how = how;
   }
 
-  /** @param before number of blocks that were computed before */
+  /** before: number of blocks that were computed before */
   async compute(run: Run, before: number, part?: StepOptions['blocks']): Promise<StepResult> {
     const { from = 0, to = run.options.layers } = part ?? {};
     const { x: start, ...kept } = this.#step([], () => begin(run, part));

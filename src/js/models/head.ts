@@ -1,4 +1,4 @@
-// The head of a transformer: from the hidden states to pooled values and logits.
+// The head of a transformer: from hidden states to pooled values and logits.
 
 import { indexOfLargest } from '../check/extremes.ts';
 import type { Tensor } from '../memory/tensor.ts';
@@ -8,9 +8,8 @@ import { joinColumns, meanRows, pickRows, sliceRows } from './rowOperations.ts';
 import type { Run } from './run.ts';
 
 /**
- * @param hidden (B,T,C)
- * @param selected (B,N,C): the last N tokens, whose logits are computed
- * @returns logits (B,N,V) or, pooled, (B,classes); pooled (B,C); relationship (B,2)
+ * hidden: (B,T,C); selected: (B,N,C), the last N tokens, whose logits are computed. Returns logits (B,N,V) or, pooled,
+ * (B,classes); pooled (B,C); relationship (B,2).
  */
 export function computeHead(
   run: Run,
@@ -33,10 +32,7 @@ export function computeHead(
   return { logits: run.pass('logits', logits, ROWS, run.past + run.rows - x.shape[1]), pooled, relationship };
 }
 
-/**
- * Applies the layers of the head before the last linear layer.
- * @param x (…,C)
- */
+/** Applies the layers of the head before the last linear layer. x: (…,C). */
 function transform(run: Run, x: Tensor) {
   const { headTransform, headActivation } = run.options;
   if (headTransform !== 'none')
@@ -44,26 +40,17 @@ function transform(run: Run, x: Tensor) {
   return run.weight('head.project.weight') ? run.linear('head.project', x) : x;
 }
 
-/**
- * Returns the logits (B,classes) of the second token.
- * @param hidden (B,T,C)
- */
+/** Returns the logits (B,classes) of the second token. hidden: (B,T,C). */
 const distilledLogits = (run: Run, hidden: Tensor) =>
   run.linear('taught', pickRows(run.graph, hidden, new Array(run.batch).fill(1)));
 
-/**
- * Returns the mean (B,C) of all tokens but the first.
- * @param hidden (B,T,C)
- */
+/** Returns the mean (B,C) of all tokens but the first. hidden: (B,T,C). */
 function meanOfOthers({ graph, input, rows }: Run, hidden: Tensor) {
   const keep = input.keep?.filter((_, i) => i % rows > 0);
   return meanRows(graph, sliceRows(graph, hidden, 1, rows - 1), keep);
 }
 
-/**
- * Returns the pooled hidden states: (B,C), (B,2·C), or (B,poolDim) with a pooler.
- * @param hidden (B,T,C)
- */
+/** Returns the pooled hidden states: (B,C), (B,2·C), or (B,poolDim) with a pooler. hidden: (B,T,C). */
 function poolTokens(run: Run, hidden: Tensor) {
   const { graph } = run;
   const { pool, pooler } = run.options;
@@ -74,10 +61,7 @@ function poolTokens(run: Run, hidden: Tensor) {
   return run.pass('pooled', pooler === 'linear' || pooler === 'affine' ? y : graph.activation(y, pooler), {});
 }
 
-/**
- * Returns the pooled hidden states before the pooler.
- * @param hidden (B,T,C)
- */
+/** Returns the pooled hidden states before the pooler. hidden: (B,T,C). */
 function poolRows(run: Run, hidden: Tensor) {
   const { graph, input } = run;
   const { pool } = run.options;

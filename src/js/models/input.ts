@@ -1,4 +1,4 @@
-// Reads the input of a transformer: ids, pixels or audio features, with their sizes.
+// Reads the input of a transformer: ids, pixels or audio features.
 
 import { readOptions } from '../check/arguments.ts';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.ts';
@@ -65,9 +65,8 @@ const isNamed = (input: unknown): input is Record<string, unknown> =>
   typeof input === 'object' && input !== null && FORMS.some((name) => Object.hasOwn(input, name));
 
 /**
- * Converts the names of an input to the names of this module. In a result of encode(), only what the model reads is
- * kept: a tokenizer gives type ids for every model.
- * @param tokenTypes of the model
+ * Renames to the names of this module. A result of encode() has type ids for every model; only what the model reads is
+ * kept. tokenTypes: of the model.
  */
 export function readNamed(caller: string, input: unknown, tokenTypes = 0): NamedInput {
   if (!isNamed(input)) return { given: { ids: input }, called: {} };
@@ -84,13 +83,12 @@ export function readNamed(caller: string, input: unknown, tokenTypes = 0): Named
   return { given, called };
 }
 
-/** Refuses lists of texts. */
 export function refuseTexts(caller: string, called: string, ids: unknown) {
   if (Array.isArray(ids) && typeof ids[0] === 'string')
     throw argumentError(caller, called, ids, 'numbers, or one text in place of a list; use one call for each text');
 }
 
-/** @param encoded true: the encoder's output is in the cache */
+/** encoded: true: the encoder's output is in the cache */
 export function readInput(
   caller: string,
   options: Resolved,
@@ -176,7 +174,7 @@ function readArrays(caller: string, kind: string, value: unknown, { patch, chann
   return { called: kind, batched: true, batch: shape[0], rows: context, numbers: { data, shape } };
 }
 
-/** @param reason why the tokenizer of the model's files is not supported */
+/** reason: why the tokenizer of the model's files is not supported */
 export const noTokenizer = (caller: string, reason?: string) => {
   const why = reason ? `: ${reason}` : '';
   const text = `${caller}: text is given, but this model has no tokenizer${why}; set model.tokenizer`;

@@ -21,7 +21,6 @@ const CALLER = 'loadTransformer';
 /** Maximum number of missing names that an error lists. */
 const MAX_MISSING = 8;
 
-/** Returns the options that save() has written. */
 function readSavedOptions({ headlight }: Record<string, string>): TransformerOptions {
   const fail = (reason: string) =>
     new HeadlightError('FORMAT', `${CALLER}: cannot read the options of the transformer from the file: ${reason}`, {
@@ -56,10 +55,7 @@ function checkTensors(options: Resolved, tensors: Record<string, { shape: readon
   checkNames(CALLER, got, expected);
 }
 
-/**
- * Loads a transformer. The options in the file determine how much memory is allocated, so they are first compared with
- * the tensors.
- */
+/** The file's options determine the allocated memory, so they are first compared with the tensors. */
 export function loadTransformer(memory: Memory, saved: ArrayBuffer | ArrayBufferView | SavedTransformer): Transformer {
   const { tensors: ranges, metadata } = isParsed(saved) ? saved : readSafetensorsHeader(saved);
   readRecord(CALLER, 'tensors', ranges, 'an object of named tensors');
@@ -72,7 +68,7 @@ export function loadTransformer(memory: Memory, saved: ArrayBuffer | ArrayBuffer
   checkTensors(options, ranges);
   const step = Number(metadata['headlight.step'] ?? 0);
   const tensors = isParsed(saved) ? ranges : readSafetensors(saved).tensors;
-  // The weights get no random initial values, because these would only be overwritten.
+  // No random initial values, which would only be overwritten.
   const model = new Transformer(memory, options, allocateWeights(memory, options), step);
   try {
     return model.loadStateDict(tensors as Record<string, StateEntry>);

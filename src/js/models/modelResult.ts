@@ -6,10 +6,7 @@ import type { Tensor } from '../memory/tensor.ts';
 
 /** The tensors that forward() returns. dispose() frees all of them. */
 export class ModelResult {
-  /**
-   * (B,T,V), or (T,V) if the ids were (T); (B,classes) for a pooled head. A model with `head: 'none'` has no logits:
-   * they are undefined.
-   */
+  /** (B,T,V), or (T,V) for ids (T); (B,classes) for a pooled head; undefined with `head: 'none'` */
   declare logits: Tensor;
   /** (B,T,C), after the final norm. */
   declare hidden: Tensor;

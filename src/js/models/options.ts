@@ -49,10 +49,9 @@ export type TransformerOptions = {
   /** true: norms multiply by a weight; default true */
   normScale?: boolean;
   /**
-   * where the norms of attention and feed-forward are. 'before': before each of them; 'after': after each sum; 'both':
-   * before and after each of them; 'parallel': before both, which are computed in parallel; 'stream': before each of
-   * them, and the output of the norm replaces the residual stream; 'outputs': after each of them, before the sum.
-   * Default 'before'
+   * where norms of attention and feed-forward are. 'before' (default): before each; 'after': after each sum; 'both':
+   * before and after each; 'parallel': before both, which are computed in parallel; 'stream': before each, and their
+   * output replaces the residual stream; 'outputs': after each, before the sum
    */
   normPlace?: 'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs';
   /** all blocks have the parameters of the first one; default false */
@@ -68,31 +67,31 @@ export type TransformerOptions = {
   /** default 'learned' */
   positions?: 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none';
   /**
-   * with positions 'sinusoidal'. 'pairs': each sine is followed by its cosine; 'halves': all sines before all cosines;
-   * 'inclusive': as 'halves', and the longest wave is exactly 10000 times the shortest. Default 'pairs'
+   * with 'sinusoidal'. 'pairs' (default): each sine before its cosine; 'halves': all sines before all cosines;
+   * 'inclusive': as 'halves', and the longest wave is exactly 10000 times the shortest
    */
   sinusoids?: 'pairs' | 'halves' | 'inclusive';
   /** number of rows before position 0 in the table of positions; default 0 */
   positionOffset?: number;
   /**
-   * true: the position of a token is its index, also after padding. false: it is the number of tokens before it that
-   * `keep` keeps. Default: false for causal models without an encoder, otherwise true
+   * true: a position is the token's index, also after padding; false: the number of tokens that `keep` keeps before it.
+   * Default: false for causal models without an encoder, otherwise true
    */
   countPadding?: boolean;
   /**
-   * id of the padding token. Learned or sinusoidal positions do not count it. It gets the row before position 0, or
-   * zeros in place of sinusoids. positionOffset must be at least 1
+   * the padding token, which learned and sinusoidal positions do not count. It gets the row before position 0, or zeros
+   * as its sinusoids. positionOffset must be at least 1
    */
   padToken?: number;
   rotary?: RotaryOptions;
   /**
-   * buckets of relative positions, each with a learned bias. They are used with positions 'buckets', or in addition to
-   * other positions; default: 32 buckets for distances up to 128
+   * learned biases of relative positions, with positions 'buckets' or in addition to others; default: 32 buckets for
+   * distances up to 128
    */
   buckets?: { count?: number; distance?: number };
   /**
-   * attention to relative positions, as in DeBERTa; default: none. In a web page, hl.openModel must have opened a
-   * model with this option before
+   * attention to relative positions, as in DeBERTa; default: none. In a web page, hl.openModel must have opened such a
+   * model
    */
   disentangled?: DisentangledOptions;
   /** default 'gelu-tanh' */
@@ -104,8 +103,8 @@ export type TransformerOptions = {
   /** true: the head uses the embedding table; default false */
   tied?: boolean;
   /**
-   * number of keys that a token attends to, for all layers or by layer. With `causal` the token's own key is included;
-   * otherwise ⌊window/2⌋ keys on each side
+   * keys that a token attends to, for all layers or by layer. With `causal` the token's own key is included; otherwise
+   * ⌊window/2⌋ keys on each side
    */
   window?: number | null | readonly (number | null)[];
   /** factor of scores, for all layers or by layer; default 1/√headDim */
@@ -113,8 +112,7 @@ export type TransformerOptions = {
   /** factor of embeddings; default 1 */
   embedScale?: number;
   /**
-   * the embeddings of this token are 0, and all other embeddings are multiplied by (1 − share) / (1 − the share of
-   * this token in the sequence); default: none
+   * embeddings of this token are 0, others multiplied by (1 − share) / (1 − its share in the sequence); default: none
    */
   tokenDropout?: { token: number; share: number };
   /** factor of the outputs of attention and feed-forward, before they are added to the residual stream; default 1 */
@@ -128,10 +126,9 @@ export type TransformerOptions = {
   /** attention and feed-forward end with a learned factor for each channel; default false */
   layerScale?: boolean;
   /**
-   * norm of queries and keys before rotation. true: an RMS norm of each head, with the same weights for all heads;
-   * 'all': one RMS norm of all heads together, before they are split, so that the query of a head depends on the other
-   * heads; 'layer': a layer norm of each head, with the same weights and biases for all heads; 'each': a layer norm of
-   * each head, with its own weights and no bias. Default false
+   * norm of queries and keys before rotation; default false. true: an RMS norm of each head, with weights shared by
+   * all; 'all': one RMS norm of all heads, so that a head's query depends on the others; 'layer': a layer norm of each
+   * head, with shared weights and biases; 'each': with its own weights and no bias
    */
   queryKeyNorm?: boolean | 'all' | 'layer' | 'each';
   /** each head has a learned score that takes part in its softmax; default false */
@@ -141,14 +138,14 @@ export type TransformerOptions = {
   /** width of the embedding table, projected to dModel if different; default dModel */
   embedDim?: number;
   /**
-   * what is projected from embedDim to dModel. 'tokens': the embeddings of tokens, without a bias; 'sum': the sum of
-   * the embeddings of tokens, positions and types, after its norm, with a bias. Default 'tokens'
+   * what is projected from embedDim to dModel. 'tokens' (default): embeddings of tokens, without a bias; 'sum': their
+   * sum with positions and types, after its norm, with a bias
    */
   embedProject?: 'tokens' | 'sum';
   /**
-   * patches of a picture; image is its height and width; with anySize, if it is a square, pictures may have another
-   * size, for which the positions are interpolated. In a web page, hl.openModel must have opened a model with anySize
-   * before. By default channels is 3, classTokens is 1, and the linear layer of patches has a bias
+   * image is its height and width; with anySize, if it is a square, the positions are interpolated for other sizes. In
+   * a web page, hl.openModel must have opened such a model. Defaults: channels 3, classTokens 1, a bias for the linear
+   * layer
    */
   patch?: {
     size: number;
@@ -169,13 +166,12 @@ export type TransformerOptions = {
   /** number of classes of a pooled head, or of a head of every token whose logits are not for the tokens of vocab */
   classes?: number;
   /**
-   * with a pooled head: a second head reads the distillation token, which is the second token; the logits are the mean
-   * of both heads. Default false
+   * with a pooled head: the logits are the mean of it and a second head, which reads the second token, for
+   * distillation; default false
    */
   taught?: boolean;
   /**
-   * width of the input of a head for logits, to which dModel is projected; default dModel. If the head is tied, it is
-   * embedDim
+   * width of a head's input for logits, to which dModel is projected; default dModel, or embedDim if the head is tied
    */
   headWidth?: number;
   /** a linear layer, an activation and, with 'norm', a norm before the head; default 'none' */
@@ -183,15 +179,14 @@ export type TransformerOptions = {
   /** activation of headTransform; default: the option activation */
   headActivation?: 'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu';
   /**
-   * which token represents the input. 'first': the first; 'last': the last that is not padding; 'end': the first with
-   * endToken; 'mean': the mean of all that are not padding; 'first-mean': the first followed by the mean of the others
-   * (2·C); 'last-row': the last, even if it is padding; 'attention': the output of one more block whose only query is
-   * learned. Default 'none', with a pooled head 'first'
+   * which token represents the input. 'first'; 'last', without padding; 'end': the first endToken; 'mean', without
+   * padding; 'first-mean': the first and the mean of the others (2·C); 'last-row', even if it is padding; 'attention':
+   * one more block whose only query is learned. Default 'none', with a pooled head 'first'
    */
   pool?: 'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'last-row' | 'attention' | 'none';
   /**
-   * linear layer and activation after pooling; 'linear' has no bias and 'affine' has one, both without activation;
-   * default 'none'
+   * linear layer and activation after pooling; 'linear' has no bias, 'affine' has one, both without activation; default
+   * 'none'
    */
   pooler?: 'tanh' | 'linear' | 'affine' | 'relu' | 'none';
   /** width of the pooler; default dModel */
@@ -206,10 +201,7 @@ export type TransformerOptions = {
   cross?: boolean;
   /** for an encoder, true: it uses the decoder's embedding table */
   sharedEmbedding?: boolean;
-  /**
-   * standard deviation of the initial embedding; default 0.5, so that the initial embeddings of different tokens are
-   * far apart
-   */
+  /** standard deviation of the initial embedding; default 0.5, so that different tokens are far apart */
   std?: number;
   /** probability of dropping an attention weight in training; default 0 */
   dropout?: number;
@@ -287,12 +279,12 @@ class OptionReader {
     this.given = given;
   }
 
-  /** @param standard default; without it the option is required */
+  /** standard: default; without it the option is required */
   size(name: keyof TransformerOptions, standard?: number) {
     return readNumber(this.caller, name, this.given[name] ?? standard, SIZE);
   }
 
-  /** @param standard default; without it the option is required */
+  /** standard: default; without it the option is required */
   count(name: keyof TransformerOptions, standard?: number) {
     return readNumber(this.caller, name, this.given[name] ?? standard, COUNT);
   }
@@ -506,7 +498,6 @@ function readScale(caller: string, scale: number | readonly number[], layers: nu
 /** True if the outputs of attention and feed-forward are normalized. */
 export const normsOutputs = ({ normPlace }: { normPlace?: string }) => normPlace === 'both' || normPlace === 'outputs';
 
-/** Returns the factor of the scores of a layer. */
 export const scaleOf = ({ scale }: Resolved, layer: number) => (typeof scale === 'number' ? scale : scale[layer]);
 
 function readWindows(caller: string, window: TransformerOptions['window'], layers: number) {

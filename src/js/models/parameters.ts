@@ -93,10 +93,7 @@ export function* layerShapes(options: Resolved): Generator<LayerShape> {
     for (const layer of layerShapes(options.encoder)) yield { ...layer, name: `encoder.${layer.name}` };
 }
 
-/**
- * Returns the name of a block's parameter. If all blocks share their parameters, it is the name for the first block.
- * @param name without the prefix of an encoder
- */
+/** The name of the first block's parameter if all blocks share them. name: without the prefix of an encoder. */
 export const parameterName = ({ sharedBlocks }: { sharedBlocks?: boolean }, name: string) =>
   sharedBlocks ? name.replace(/^blocks\.\d+\./, 'blocks.0.') : name;
 
@@ -113,7 +110,6 @@ export function* parameterShapes(options: Resolved): Generator<[name: string, sh
     for (const [part, shape] of parameters) yield [`${name}.${part}`, shape];
 }
 
-/** Writes the initial values. */
 export function startParameters(options: Resolved, dataOf: (name: string) => Float32Array) {
   let stream = 0;
   for (const layer of layerShapes(options)) {

@@ -1,5 +1,5 @@
-// The parts of the module that load() fetches only if they are needed: layers, training and whole models. Without them,
-// a program that uses only attention starts faster.
+// What load() fetches only if it is needed: layers, training and whole models. Without it, a program that uses only
+// attention starts faster.
 
 export { Gelu, makeActivation } from '../ops/activation.ts';
 export { AdditiveAttention } from '../ops/additive.ts';

@@ -1,5 +1,4 @@
-// Parts of the module for mechanisms that few models have. loadRareParts.ts loads them when a model needs them. In Node
-// they are always loaded.
+// Parts for mechanisms that few models have, loaded by loadRareParts.ts if a model needs them, in Node always.
 
 import { HeadlightError } from '../check/errors.ts';
 

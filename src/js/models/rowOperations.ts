@@ -1,15 +1,12 @@
-// Operations that copy, select or average rows of a tensor, with their gradients. They run in JavaScript, because each
-// is used a few times for an input, not in the blocks.
+// Operations on rows of a tensor, with their gradients. In JavaScript, because each is used a few times for an input,
+// not in the blocks.
 
 import { type Tensor, viewOf } from '../memory/tensor.ts';
 
 import type { Tape } from './gradients/tape.ts';
 import type { Weight } from './weights.ts';
 
-/**
- * Returns rows from..from+count−1 of every sequence, (B,count,C).
- * @param x (B,T,C)
- */
+/** Returns rows from..from+count−1 of every sequence, (B,count,C). x: (B,T,C). */
 export function sliceRows(tape: Tape, x: Tensor, from: number, count: number) {
   const [batch, rows, width] = x.shape;
   if (count === rows) return x;
@@ -29,11 +26,7 @@ export function sliceRows(tape: Tape, x: Tensor, from: number, count: number) {
   });
 }
 
-/**
- * Returns one row of every sequence, (B,C).
- * @param x (B,T,C)
- * @param indices (B)
- */
+/** Returns one row of every sequence, (B,C). x: (B,T,C); indices: (B). */
 export function pickRows(tape: Tape, x: Tensor, indices: ArrayLike<number>) {
   const [batch, rows, width] = x.shape;
   const y = tape.make([batch, width]);
@@ -47,15 +40,11 @@ export function pickRows(tape: Tape, x: Tensor, indices: ArrayLike<number>) {
   });
 }
 
-/**
- * Returns the mean of the rows of every sequence, without padding, (B,C).
- * @param x (B,T,C)
- * @param keep (B,T): 0 = padding
- */
+/** Returns the mean of the rows of every sequence, without padding, (B,C). x: (B,T,C); keep: (B,T): 0 = padding. */
 export function meanRows(tape: Tape, x: Tensor, keep?: Uint8Array) {
   const [batch, rows, width] = x.shape;
   const y = tape.make([batch, width]);
-  /** @param each gets indices of y and of x */
+  /** each: gets indices of y and of x */
   const forEachElement = (each: (mean: number, element: number, share: number) => void) => {
     for (let b = 0; b < batch; b++) {
       const real = Array.from({ length: rows }, (_, t) => b * rows + t).filter((row) => keep?.[row] !== 0);
@@ -73,11 +62,7 @@ export function meanRows(tape: Tape, x: Tensor, keep?: Uint8Array) {
   });
 }
 
-/**
- * Returns the columns of a and b side by side, (B,2·C).
- * @param a (B,C)
- * @param b (B,C)
- */
+/** Returns the columns of a and b side by side, (B,2·C). a: (B,C); b: (B,C). */
 export function joinColumns(tape: Tape, a: Tensor, b: Tensor) {
   const [batch, width] = a.shape;
   const y = tape.make([batch, 2 * width]);
@@ -93,11 +78,7 @@ export function joinColumns(tape: Tape, a: Tensor, b: Tensor) {
   });
 }
 
-/**
- * Multiplies each row by its factor and returns (B,T,C).
- * @param x (B,T,C)
- * @param factors (B,T)
- */
+/** Multiplies each row by its factor and returns (B,T,C). x: (B,T,C); factors: (B,T). */
 export function scaleRows(tape: Tape, x: Tensor, factors: Float32Array) {
   const width = x.shape[2];
   const multiply = (from: Tensor) => {
@@ -109,11 +90,7 @@ export function scaleRows(tape: Tape, x: Tensor, factors: Float32Array) {
   return tape.record(multiply(x), (dy) => tape.accumulate(x, multiply(dy)));
 }
 
-/**
- * Puts the rows of a parameter before the rows of every sequence: (B,n+T,C).
- * @param first (n,C)
- * @param x (B,T,C)
- */
+/** Puts the rows of a parameter before the rows of every sequence: (B,n+T,C). first: (n,C); x: (B,T,C). */
 export function prependRows(tape: Tape, first: Weight, x: Tensor) {
   const [[n, width], [batch, rows]] = [first.shape, x.shape];
   const y = tape.make([batch, n + rows, width]);
@@ -135,15 +112,14 @@ export function prependRows(tape: Tape, first: Weight, x: Tensor) {
 }
 
 /**
- * Returns windows of three consecutive rows, (B,⌊(N−1)/stride⌋+1,3·C), with rows of zeros outside the sequence. A
- * convolution of width 3 is a linear layer over these windows.
- * @param x (B,N,C)
+ * Windows of three rows of x (B,N,C), (B,⌊(N−1)/stride⌋+1,3·C), zeros outside. A linear layer over them is a
+ * convolution.
  */
 export function unfoldRows(tape: Tape, x: Tensor, stride: number) {
   const [batch, rows, width] = x.shape;
   const count = Math.floor((rows - 1) / stride) + 1;
   const y = tape.make([batch, count, 3 * width]);
-  /** @param each gets the start of a row in x and of its copy in y */
+  /** each: gets the start of a row in x and of its copy in y */
   const forEachCopy = (each: (row: number, copy: number) => void) => {
     for (let b = 0; b < batch; b++)
       for (let t = 0; t < count; t++)

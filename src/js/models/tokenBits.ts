@@ -25,7 +25,7 @@ export class TokenBits {
     this.#length = length;
   }
 
-  /** @param bits (B,count); default: all 1 */
+  /** bits: (B,count); default: all 1 */
   write(first: number, count: number, bits: Uint8Array | undefined) {
     if (!this.#rows && !bits?.includes(0)) return;
     this.#rows ??= new Uint8Array(this.#batch * this.#length).fill(1);
@@ -36,7 +36,7 @@ export class TokenBits {
     }
   }
 
-  /** @returns (B,count) */
+  /** returns (B,count) */
   read(count: number): Uint8Array | undefined {
     if (!this.#rows) return undefined;
     const rows = new Uint8Array(this.#batch * count);
@@ -47,7 +47,7 @@ export class TokenBits {
     return rows;
   }
 
-  /** @param rows of the other */
+  /** rows: of the other */
   copy(other: TokenBits, count: number, rows: number[], dropped = 0) {
     const [bits, kept] = [other.read(count), count - dropped];
     this.clear();

@@ -70,40 +70,19 @@ export class Transformer extends TextMethods {
   declare optimizer: Adam | Sgd | undefined;
   /** Defaults of generate(), from the files that it was opened with. */
   declare generation: GenerationDefaults;
-  /**
-   * The generation_config.json that it was opened with.
-   * @internal
-   */
+  /** The generation_config.json that it was opened with. */
   declare generationConfig: Record<string, any> | undefined;
-  /**
-   * The name of each parameter's tensor in its files.
-   * @internal
-   */
+  /** The name of each parameter's tensor in its files. @internal */
   declare storedNames: Map<string, string> | undefined;
-  /**
-   * The shapes of the tensors in its files, by name.
-   * @internal
-   */
+  /** The shapes of the tensors in its files, by name. @internal */
   declare storedShapes: Map<string, readonly number[]> | undefined;
-  /**
-   * The reason why the tokenizer of its files is not supported.
-   * @internal
-   */
+  /** The reason why the tokenizer of its files is not supported. @internal */
   declare tokenizerProblem: string | undefined;
-  /**
-   * The tokenizer.json from which the tokenizer was read.
-   * @internal
-   */
+  /** The tokenizer.json from which the tokenizer was read. @internal */
   declare tokenizerFile: Uint8Array | undefined;
-  /**
-   * GGUF metadata of its tokenizer.
-   * @internal
-   */
+  /** GGUF metadata of its tokenizer. @internal */
   declare tokenizerKeys: Record<string, GgufValue> | undefined;
-  /**
-   * The parameters by name. Public, so that a scope which returns the model keeps them.
-   * @internal
-   */
+  /** The parameters by name. Public, so that a scope which returns the model keeps them. @internal */
   declare weights: Map<string, Weight>;
 
   #memory: Memory;
@@ -119,10 +98,7 @@ export class Transformer extends TextMethods {
   #layers: Shared['layers'] = new Map();
   #plainNorms: Map<string, number>;
 
-  /**
-   * @param weights default: random initial values
-   * @param step number of learn() calls so far; default 0
-   */
+  /** weights: default: random initial values; step: number of learn() calls so far */
   constructor(memory: Memory, given: TransformerOptions, weights?: Map<string, Weight>, step = 0) {
     super(memory);
     this.#memory = memory;
@@ -173,10 +149,7 @@ export class Transformer extends TextMethods {
     return this.forwardFor('forward', input, options);
   }
 
-  /**
-   * Computes forward for another public method, which error messages mention as the caller.
-   * @internal
-   */
+  /** Computes forward for another public method, which error messages mention as the caller. @internal */
   forwardFor(caller: string, input: ModelInput, options: ForwardModelOptions) {
     const given = readOptions(caller, options, FORWARD);
     const { cache } = given;
@@ -201,10 +174,7 @@ export class Transformer extends TextMethods {
     return result;
   }
 
-  /**
-   * Computes forward block by block: see forwardInSteps.ts.
-   * @internal
-   */
+  /** Computes forward block by block: see forwardInSteps.ts. @internal */
   async forwardInSteps(input: ModelInput, options: StepOptions) {
     const { forwardInSteps } = await import('./forwardInSteps.ts');
     return forwardInSteps(this, (...by) => this.#shared(...by), this.#memory, input, options);
@@ -247,7 +217,7 @@ export class Transformer extends TextMethods {
         if (options.head === 'logits' && tensors.logits)
           tensors.logits = this.#dropBatchAxis(graph, values.captured, tensors.logits);
       }
-      // This comes last, when nothing can fail any more, because a call that fails must not add tokens to the cache.
+      // Comes last, when nothing can fail any more, because a call that fails must not add tokens to the cache.
       cache?.advance(rows, run.far, version);
       return new ModelResult(tensors, values.captured);
     };
@@ -281,21 +251,16 @@ export class Transformer extends TextMethods {
     return this.growingCache(options);
   }
 
-  /**
-   * Returns a cache whose memory grows up to its length.
-   * @internal
-   * @param capacity number of tokens for which memory is allocated now; default: length
-   */
+  /** A cache that grows up to its length. capacity: tokens for which memory is allocated now. @internal */
   growingCache(options: CacheOptions, capacity?: number) {
     this.#store.checkAlive('cache');
     return new Cache(this.#memory, this.options, options, capacity);
   }
 
   /**
-   * Runs forward, computes the loss, and runs backward, which adds the gradients to `gradients`.
-   * @param input ids (B,T), or another input of forward
+   * Runs forward, computes the loss, and runs backward, which adds to `gradients`. Returns the mean loss, the number of
+   * counted targets, and how many of them have the largest logit.
    * @param targets (B,T): the next id after each token; −100 is ignored
-   * @returns the mean loss, the number of counted targets, and how many of them have the largest logit
    */
   learn(input: ModelInput, targets: TensorLike, options: LearnOptions = {}): StepResult {
     const caller = 'learn';
@@ -320,7 +285,7 @@ export class Transformer extends TextMethods {
 
   /**
    * Computes gradients of a metric, or of named values, with respect to named values. Applies no dropout and does not
-   * change `gradients`. The weights may be stored in 16 bits.
+   * change `gradients`. The weights may be in 16 bits.
    */
   differentiate(input: ModelInput, options: DifferentiateOptions) {
     const caller = 'differentiate';
@@ -342,10 +307,7 @@ export class Transformer extends TextMethods {
     return logits;
   }
 
-  /**
-   * Computes the loss without gradients and without dropout.
-   * @param targets (B,T)
-   */
+  /** Computes the loss for targets (B,T), without gradients and without dropout. */
   judge(input: ModelInput, targets: TensorLike): StepResult {
     const caller = 'judge';
     const ids = readNumbers(targets, caller, 'targets');
@@ -356,10 +318,7 @@ export class Transformer extends TextMethods {
     });
   }
 
-  /**
-   * Adds the gradients of the parameters, computed from the gradients of the results of the last forward with
-   * train: true.
-   */
+  /** Adds the gradients of the parameters, from those of the results of the last forward with train: true. */
   backward(given: { dLogits?: TensorLike; dHidden?: TensorLike; dPooled?: TensorLike }) {
     const caller = 'backward';
     const read = readOptions(caller, given, ['dLogits', 'dHidden', 'dPooled']);
@@ -403,10 +362,7 @@ export class Transformer extends TextMethods {
     return this.#store.stateDict('stateDict');
   }
 
-  /**
-   * Returns a copy of one parameter, as in stateDict.
-   * @internal
-   */
+  /** Returns a copy of one parameter, as in stateDict. @internal */
   valuesOf(name: string, caller: string) {
     return this.#store.valuesOf(name, caller);
   }
@@ -418,9 +374,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Says that you have written to `model.parameters[…].data`. All other changes of weights are noticed. A cache that
-   * has tokens, and the last forward with `train: true`, then give an error with the code STATE instead of results of
-   * mixed weights.
+   * Tells that you have written to `model.parameters[…].data`; other changes of weights are noticed. A cache with
+   * tokens, and the last forward with `train: true`, then give a STATE error, not results of mixed weights.
    */
   changed() {
     this.#store.checkAlive('changed');
@@ -429,10 +384,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Rounds the matrices and frees the unrounded values. With 'int8' they have nine bits, and take 29% of the memory of
-   * float32; with 'int4' they have four bits and take 16%. The option `weights` of openModel has the details. The model
-   * cannot be trained any more.
-   * @param storage default 'int8'
+   * Rounds the matrices to int8 (default), which is nine bits, in 29% of the memory of float32, or to int4, in 16%, and
+   * frees the unrounded values. The model cannot be trained any more.
    */
   quantize(storage: 'int8' | 'int4' = 'int8') {
     readWord('quantize', 'storage', storage, ['int8', 'int4'] as const);
@@ -447,19 +400,16 @@ export class Transformer extends TextMethods {
     return this;
   }
 
-  /**
-   * Returns the parameters as a safetensors file. Its metadata contains the options and the number of learn() calls.
-   * @param metadata more metadata
-   */
+  /** Returns a safetensors file, whose metadata has the options, the number of learn() calls, and `metadata`. */
   save(metadata: Record<string, string> = {}) {
     const step = this.#step > 0 && { 'headlight.step': String(this.#step) };
     return writeSafetensors(this.stateDict(), { ...metadata, headlight: this.#optionsJson, ...step });
   }
 
   /**
-   * Returns the files of a checkpoint in the layout of Hugging Face, by name: config.json, model.safetensors and, where
-   * there are, the tokenizer and the chat template. openModel accepts them. The family is that of the opened
-   * checkpoint, or one that supports the options of this model.
+   * Returns files in the layout of Hugging Face, by name: config.json, model.safetensors and, where there are,
+   * tokenizer and chat template. openModel accepts them. The family is that of the opened checkpoint, or one that
+   * supports these options.
    */
   async saveFolder(options?: SaveFolderOptions): Promise<Record<string, Uint8Array<ArrayBuffer>>> {
     this.#store.checkAlive('saveFolder');
@@ -468,8 +418,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Returns the model as one GGUF file, which llama.cpp and openModel open, with its tokenizer and its chat template.
-   * Families: Llama and Mistral, GPT-2, Qwen 2 and 3, Gemma 1 to 3.
+   * Returns one GGUF file for llama.cpp and openModel, with tokenizer and chat template. Families: Llama and Mistral,
+   * GPT-2, Qwen 2 and 3, Gemma 1 to 3.
    */
   async saveGguf(options?: SaveGgufOptions): Promise<Uint8Array<ArrayBuffer>> {
     this.#store.checkAlive('saveGguf');

@@ -1,4 +1,4 @@
-// Types of the names of values in the computation of a transformer.
+// Types of the names of values in a transformer.
 
 /** of attention */
 export type HeadValue = 'query' | 'key' | 'value' | 'scores' | 'weights' | 'heads';
@@ -23,8 +23,7 @@ export type BlockValue =
   | 'experts';
 /**
  * The name of a value: 'embed', 'blocks.0.weights', 'blocks.*.out', 'encoder.blocks.3.heads', 'final' … The type
- *   rejects
- * misspelt names. Give it to a name that a program computes as a `string`.
+ * rejects misspelt names. Give it to a name that a program computes as a `string`.
  */
 export type ValueName = `${'' | 'encoder.' | 'text.' | 'vision.'}${
   | 'embed'
@@ -33,5 +32,3 @@ export type ValueName = `${'' | 'encoder.' | 'text.' | 'vision.'}${
   | 'pooled'
   | `pool.${HeadValue}`
   | `blocks.${number | '*'}.${BlockValue | '*'}`}`;
-
-export {};

@@ -1,5 +1,4 @@
-// The weights of a transformer: their memory, gradients and values. A weight is in float32, or packed: in 16 bits, int8
-// or blocks. Only float32 weights have gradients.
+// The weights of a transformer: float32, or packed in 16 bits, int8 or blocks. Only float32 weights have gradients.
 
 import { checkNames, readRecord } from '../check/arguments.ts';
 import { HeadlightError, shapeError } from '../check/errors.ts';
@@ -25,10 +24,7 @@ import { parameterShapes, startParameters } from './parameters.ts';
 /** A parameter, either in float32 in `tensor`, or packed in `packed` and without a gradient. */
 export type Weight = { shape: readonly number[]; tensor?: Tensor; packed?: Packed; gradient?: Tensor };
 
-/**
- * Allocates all weights, without values.
- * @returns by name
- */
+/** Allocates all weights, without values. returns by name. */
 export function allocateWeights(memory: Memory, options: Resolved): Map<string, Weight> {
   const weights: Map<string, Weight> = new Map();
   memory.frame('transformer', (frame) => {
@@ -40,7 +36,6 @@ export function allocateWeights(memory: Memory, options: Resolved): Map<string, 
   return weights;
 }
 
-/** Returns weights with random initial values. */
 export function initialWeights(memory: Memory, options: Resolved) {
   const weights = allocateWeights(memory, options);
   startParameters(options, (name) => viewOf(weights.get(name)?.tensor as Tensor));
@@ -52,10 +47,7 @@ export function freeWeight({ tensor, packed }: Weight) {
   packed?.tensor.dispose();
 }
 
-/**
- * True for the matrices of linear layers and for the embedding table, which may be the matrix of the head. Only these
- * may be packed.
- */
+/** Matrices of linear layers and the embedding table, which may be the head's matrix. Only these may be packed. */
 export const isProduct = (name: string, shape: readonly number[]) =>
   shape.length === 2 && !/(^|\.)(embedding\.(position|type|class)|buckets\.table|pool\.probe)$/.test(name);
 
@@ -69,7 +61,7 @@ export class WeightStore {
   #freedVersions = 0;
   disposed = false;
 
-  /** @param weights by name */
+  /** weights: by name */
   constructor(memory: Memory, weights: Map<string, Weight>) {
     this.#memory = memory;
     this.#weights = weights;

@@ -2,7 +2,7 @@
 
 import { readBoolean, readNumber, readOptions } from '../check/arguments.ts';
 import { argumentError, HeadlightError } from '../check/errors.ts';
-import { alibiSlopes, type Rotary, type RotaryOptions, readRotary } from '../ops/rotary.ts';
+import { alibiSlopes, type RotaryOptions, readRotary } from '../ops/rotary.ts';
 
 export type FileOptions = {
   /**

@@ -29,7 +29,6 @@ export const ACTIVATIONS: Readonly<Record<ActivationKind, number>> = {
 };
 const KIND_NAMES = Object.keys(ACTIVATIONS) as ActivationKind[];
 
-/** A layer that applies an elementwise activation function. */
 export class Activation extends Layer {
   declare options: Readonly<Record<string, unknown>>;
 
@@ -41,10 +40,6 @@ export class Activation extends Layer {
     this.options = Object.freeze({ kind, gated: false });
   }
 
-  /**
-   * @param x of any shape
-   * @returns of the same shape
-   */
   forward(x: TensorLike, options: LayerOptions = {}): Tensor {
     return this.runForward({ x }, options, (frame, memory, { x: { block, shape, size } }) => {
       const output = frame.make([...shape]);
@@ -53,10 +48,7 @@ export class Activation extends Layer {
     });
   }
 
-  /**
-   * @param dOutput of the shape of x
-   * @returns the gradient of x
-   */
+  /** dOutput: of the shape of x */
   backward(dOutput: TensorLike): Tensor {
     return this.runBackward(dOutput, (frame, memory, block, [x]) => {
       const dx = frame.make([...x.shape]);
@@ -66,7 +58,6 @@ export class Activation extends Layer {
   }
 }
 
-/** A layer that computes activation(gate) · up elementwise. */
 export class GatedActivation extends Layer {
   declare options: Readonly<{ kind: ActivationKind; gated: true }>;
 
@@ -79,11 +70,7 @@ export class GatedActivation extends Layer {
     Object.freeze(this);
   }
 
-  /**
-   * @param gate of any shape
-   * @param up of the same shape
-   * @returns of the same shape
-   */
+  /** The inputs and the output have one shape. */
   forward(gate: TensorLike, up: TensorLike, options: LayerOptions = {}): Tensor {
     return this.runForward({ gate, up }, options, (frame, memory, { gate: { block, shape, size }, up: other }) => {
       if (!sameShape(other.shape, shape)) throw shapeError('forward', 'up', other.shape, formatShape(shape));
@@ -93,7 +80,7 @@ export class GatedActivation extends Layer {
     });
   }
 
-  /** @returns all of the shape of the inputs */
+  /** All have the shape of the inputs. */
   backward(dOutput: TensorLike): { dGate: Tensor; dUp: Tensor } {
     return this.runBackward(dOutput, (frame, memory, block, [gate, up]) => {
       const [dGate, dUp] = [frame.make([...gate.shape]), frame.make([...up.shape])];
@@ -112,7 +99,6 @@ export function makeActivation(memory: Memory, options: ActivationOptions): Acti
     : (Object.freeze(new Activation(memory, { kind })) as Activation);
 }
 
-/** A layer that computes x · Φ(x) elementwise. */
 export class Gelu extends Activation {
   /** The options, with every default filled in. */
   declare options: Readonly<{ approximate: 'none' | 'tanh' }>;

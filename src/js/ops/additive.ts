@@ -6,7 +6,7 @@ import { HeadlightError, shapeError } from '../check/errors.ts';
 import { formatShape, sameShape } from '../check/shape.ts';
 import type { TensorLike } from '../check/tensorlike.ts';
 import { DISPOSE } from '../memory/disposable.ts';
-import type { Frame, Saved } from '../memory/frame.ts';
+import type { Saved } from '../memory/frame.ts';
 import type { Memory } from '../memory/memory.ts';
 import { checkAlive, own, type Staged, shapeOf, type Tensor, viewOf } from '../memory/tensor.ts';
 import {
@@ -49,8 +49,8 @@ export type AdditiveForwardOptions<
   B extends BiasChoice = BiasChoice,
 > = Omit<VisibilityOptions<W, S, undefined, B>, 'scale' | 'pastKey' | 'pastValue' | 'rotary'>;
 /**
- * State of a forward pass that the backward pass needs. blocks: query and key; rows: B·T and B·S; inputs: shapes of
- * query, key and value, undefined if that input was omitted, and the shape of the value that was used.
+ * blocks: query and key; rows: B·T and B·S; inputs: shapes of query, key and value, undefined if omitted, and that of
+ * the value that was used.
  */
 export type Pass = {
   saved: Saved;
@@ -64,10 +64,7 @@ const CALLER = 'additiveAttention';
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };
 const OPTIONS = VISIBILITY_OPTIONS.filter((name) => !['scale', 'pastKey', 'pastValue', 'rotary'].includes(name));
 
-/**
- * A layer with one head. The parameters are { wq (hidden,queryDim), wk (hidden,keyDim), w (hidden) }. Values are not
- * projected.
- */
+/** One head. Parameters: { wq (hidden,queryDim), wk (hidden,keyDim), w (hidden) }. Values are not projected. */
 export class AdditiveAttention {
   /** The options, with every default filled in. */
   declare options: Readonly<{ queryDim: number; keyDim: number; hidden: number; seed: number }>;
@@ -113,11 +110,8 @@ export class AdditiveAttention {
   }
 
   /**
-   * Computes attention. Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all without B. An omitted key is the
-   * query, and an omitted value is the key. Masks, weights and scores have one head.
-   * @param query (B,T,queryDim)
-   * @param key (B,S,keyDim)
-   * @param value (B,S,Dv)
+   * Inputs are (B,T,queryDim), (B,S,keyDim) and (B,S,Dv), or all without B. An omitted key is the query, and an omitted
+   * value is the key. Masks, weights and scores have one head.
    */
   forward<W extends WeightsChoice = undefined, S extends ScoresChoice = undefined, B extends BiasChoice = undefined>(
     query: TensorLike,
@@ -204,10 +198,9 @@ export class AdditiveAttention {
   }
 
   /**
-   * Computes the gradients of the inputs of the last forward pass with train: true from the gradients of its output and
-   * of its returned weights. The parameters must not have changed since that pass. If an input was also used for an
-   * omitted input, its gradient is the sum of both.
-   * @param dOutput (B,T,Dv)
+   * Computes gradients of the inputs of the last forward with train: true from those of its output (B,T,Dv) and of its
+   * returned weights. The parameters must be unchanged. If an input was also used for an omitted one, its gradient is
+   * the sum.
    */
   backward(dOutput: TensorLike, options: BackwardOptions = {}): LayerGradients {
     const caller = 'backward';
@@ -253,12 +246,7 @@ export class AdditiveAttention {
     });
   }
 
-  /**
-   * Computes dx = dy · W and adds to the gradient of W.
-   * @param dx (rows,width)
-   * @param dy (rows,hidden)
-   * @param x (rows,width)
-   */
+  /** Computes dx = dy · W and adds to the gradient of W. dx: (rows,width); dy: (rows,hidden); x: (rows,width). */
   #projectBackward(
     dx: Tensor,
     dy: Tensor | Staged,
@@ -272,10 +260,7 @@ export class AdditiveAttention {
     this.#memory.call('hl_linear_backward', 'backward', dx, gradient, undefined, dy, x, weight, rows, hidden, width);
   }
 
-  /**
-   * Adds part to sum and frees part.
-   * @param part of the same shape
-   */
+  /** Adds part to sum and frees part. part: of the same shape. */
   #addInto(sum: Tensor, part: Tensor) {
     this.#memory.call('hl_add', 'backward', sum, sum, part, sum.size);
     part.dispose();
@@ -303,8 +288,8 @@ export class AdditiveAttention {
   }
 
   /**
-   * Sets the parameters. Validates all names and shapes before any parameter changes.
-   * @param dict arrays by the names of the parameters, or W_q.weight, W_k.weight and w_v.weight
+   * Validates all names and shapes first. dict: by the names of the parameters, or W_q.weight, W_k.weight and
+   * w_v.weight.
    */
   loadStateDict(dict: Record<string, TensorLike>) {
     readParameters(this.parameters, dict);

@@ -24,23 +24,15 @@ import { makeRotation, type Rotary, type Rotation, rotateHeads } from './rotary.
 import { readVisibility, setVisibility, VISIBILITY_OPTIONS, type Visibility } from './visibility.ts';
 
 export type InputBlock = { block: Tensor | Staged; shape: readonly number[] };
-/**
- * How an array is split into heads.
- * stride: distances of batch entries, heads and rows in elements
- */
+/** How an array is split into heads. stride: distances of batch entries, heads and rows in elements */
 export type Form = { batch: number; heads: number; rows: number; width: number; stride: [number, number, number] };
 export type Shapes = ForwardShapes & Record<'dQuery' | 'dKey' | 'dValue', readonly number[]>;
-/** inputs that rotary positions have rotated */
 export type RotatedInputs = { rotation: Rotation; q: Form; k: Form };
 
 const ATTENTION_OPTIONS = [...VISIBILITY_OPTIONS, 'heads', 'kvHeads'];
 const COUNT = { integer: true, least: 1 };
 
-/**
- * @param query (B,H,T,D), (B,T,D) or (B,T,H·D)
- * @param key (B,G,S,D), (B,S,D) or (B,S,G·D)
- * @param value (B,G,S,Dv), (B,S,Dv) or (B,S,G·Dv)
- */
+/** query: (B,H,T,D), (B,T,D) or (B,T,H·D); key: (B,G,S,D), (B,S,D) or (B,S,G·D); value: with Dv */
 export function attention(
   memory: Memory,
   query: TensorLike,
@@ -57,8 +49,7 @@ export function attention(
     const inputs = [frame.read(query, 'query'), frame.read(key, 'key'), frame.read(value, 'value')];
     const { train } = visibility;
     if (train) rejectPast(caller, visibility.past);
-    // Backward needs the rotated queries and keys, not the inputs, so train() is called after query and key have been
-    // read.
+    // Backward needs the rotated queries and keys, so train() comes after they have been read.
     if (train && !visibility.rotary) frame.train();
     const toRotate = { query: frame.input(inputs[0], 'query'), key: frame.input(inputs[1], 'key') };
     if (train && visibility.rotary) frame.train();
@@ -90,7 +81,7 @@ export function attention(
     ints.set(present ? presentStride(v, keys) : v.stride, AT.valueStride);
     ints[AT.valueWidth] = v.width;
     if (train) frame.setPointer(AT.statistics, frame.saveForBackward(2 * batch * q.heads * queries));
-    // If no result has an element, the core must not run, because it would loop over sizes that memory does not limit.
+    // Without elements the core must not run, because it would loop over sizes that memory does not limit.
     if (sizeOf(output) || (weights && sizeOf(weights)) || (scores && sizeOf(scores))) frame.run('hl_attention');
     const tensors = { output, weights, scores, presentKey: present?.key, presentValue: present?.value };
     if (!train) return new AttentionResult(tensors);
@@ -105,11 +96,8 @@ const readCount = (caller: string, name: 'heads' | 'kvHeads', value: unknown) =>
 const presentStride = ({ heads, width }: Form, rows: number) => [heads * rows * width, rows * width, width];
 
 /**
- * Concatenates the past (B,G,P,width) and the fresh rows to (B,G,P+S,width).
- * @param past (B,G,P,width)
- * @param before number of rows of the past
- * @param fresh (B,G,S,width), strided
- * @param form form of the fresh rows
+ * Returns (B,G,P+S,width). past: (B,G,P,width); before: its rows; fresh: (B,G,S,width), strided; form: of the fresh
+ * rows.
  */
 function concatenate(
   memory: Memory,
@@ -210,10 +198,7 @@ function checkTogether(
   if (v.rows !== k.rows) throw value(`${k.rows} rows like the key`);
 }
 
-/**
- * Makes a result with a backward function, for which the frame has saved the inputs.
- * @param tensors (B,H,T,Dv), (B,H,T,S), (B,H,T,S)
- */
+/** The frame has saved the inputs. tensors: (B,H,T,Dv), (B,H,T,S), (B,H,T,S). */
 function trainable(
   memory: Memory,
   frame: Frame,
@@ -239,10 +224,7 @@ function trainable(
   );
 }
 
-/**
- * @param output (B,H,T,Dv), in the layout of the query
- * @param dOutput of the shape of the output
- */
+/** output: (B,H,T,Dv), in the layout of the query; dOutput: of the shape of the output */
 function backward(
   memory: Memory,
   output: Tensor,

@@ -60,10 +60,7 @@ export class Embedding extends Layer {
     Object.freeze(this);
   }
 
-  /**
-   * @param ids (T) or (B,T)
-   * @returns (T,width) or (B,T,width)
-   */
+  /** ids: (T) or (B,T); returns (T,width) or (B,T,width) */
   forward(ids: TensorLike, options: EmbeddingForwardOptions = {}): Tensor {
     const given = readOptions('forward', options, ['offset', 'train']);
     const { count, width, context } = this.options;
@@ -89,10 +86,7 @@ export class Embedding extends Layer {
     return output;
   }
 
-  /**
-   * Accumulates the gradients of the parameters. Ids have no gradient.
-   * @param dOutput (T,width) or (B,T,width)
-   */
+  /** Accumulates gradients of the parameters for (T,width) or (B,T,width). Ids have no gradient. */
   backward(dOutput: TensorLike) {
     const { table, position } = this.gradients;
     this.runBackward(dOutput, (frame, memory, block) => {

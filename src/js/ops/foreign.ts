@@ -3,16 +3,11 @@
 import { HeadlightError } from '../check/errors.ts';
 import { quoteNames } from '../check/quote.ts';
 
-/**
- * order of the rows of a fused weight. rows: all rows of q, then of k, then of v;
- *   heads: for each head its rows of q, k and v
- */
+/** rows of a fused weight. rows: all of q, then of k, then of v; heads: for each head those of q, k and v */
 export type Fused = 'rows' | 'heads';
 /**
- * The names of a family after the prefix of a layer: q, k and v for the projections or `all` for one fused weight, and
- * o for the output projection.
- * transposed: true if weights are (in, out); within: pattern that the prefix
- *   must match
+ * Names after the prefix of a layer: q, k, v or `all` for one fused weight, and o. transposed: weights are (in, out);
+ * within: must match the prefix.
  */
 export type Form = {
   family: string;
@@ -82,7 +77,7 @@ export function findForms(names: readonly string[]) {
 
 const shapeOf = (value: unknown): readonly number[] => (value as { shape: readonly number[] }).shape;
 
-/** @param prefix prefix of a layer, which shows whether the layer belongs to the encoder or the decoder */
+/** prefix: prefix of a layer, which shows whether the layer belongs to the encoder or the decoder */
 function headsOf(config: Record<string, any> | undefined, prefix: string) {
   const c = config?.text_config ?? config;
   const ofStack = c?.[`${prefix.includes('decoder') ? 'decoder' : 'encoder'}_attention_heads`];
@@ -93,8 +88,8 @@ function headsOf(config: Record<string, any> | undefined, prefix: string) {
 }
 
 /**
- * Finds the attention layers of a checkpoint by the names of their tensors. Even if openModel does not support the
- * family, multiHeadAttention and loadStateDict can open such a layer.
+ * Finds attention layers by the names of their tensors, also of families that openModel does not support, for
+ * multiHeadAttention and loadStateDict.
  * @param dict tensors by name, or the result of readSafetensorsHeader
  * @param config a config.json, for the number of heads
  */
@@ -123,7 +118,7 @@ export function layersIn(
       const known =
         given.headDim ??
         (given.heads && rows.q / given.heads) ??
-        // If a norm is applied to all heads together, its width is not that of a head.
+        // The width of a norm of all heads together is not that of a head.
         (normed !== rows.q ? normed : undefined) ??
         (frequencies && 2 * shapeOf(frequencies)[0]);
       const headDim = known ?? (rows.q % 64 === 0 && rows.kv % 64 === 0 ? 64 : rows.kv);
@@ -141,10 +136,7 @@ export function layersIn(
     .sort((a, b) => a.layer - b.layer || (a.prefix < b.prefix ? -1 : 1));
 }
 
-/**
- * Finds the attention layer in a dictionary. Returns undefined if no names of a known family occur.
- * @param prefix required if there are several layers
- */
+/** undefined without names of a known family. prefix: required if there are several layers. */
 export function findLayer(caller: string, names: readonly string[], prefix?: string) {
   const found = findForms(names).filter((layer) => prefix === undefined || layer.prefix === prefix);
   if (found.length > 1) {
@@ -159,10 +151,7 @@ export function findLayer(caller: string, names: readonly string[], prefix?: str
 }
 
 /**
- * Maps the rows of q, k or v to rows of a fused weight.
- * @param index 0 for q, 1 for k, 2 for v
- * @param layer sizes: numbers of rows of q, k and v
- * @returns maps a row to its row in the fused weight
+ * Maps a row of q, k or v to one of a fused weight. index: 0 for q, 1 for k, 2 for v; layer: sizes: rows of q, k and v.
  */
 export function fusedRow(
   fused: Fused,

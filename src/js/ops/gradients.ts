@@ -1,4 +1,4 @@
-// Functions that the backward passes of attention() and of the layers share: options, and gradients of bias and sinks.
+// What backward passes of attention() and of layers share: options, and gradients of bias and sinks.
 
 import { checkOptions, readBoolean } from '../check/arguments.ts';
 import { HeadlightError, shapeError } from '../check/errors.ts';
@@ -25,8 +25,7 @@ export type BackwardOptions<D extends boolean | undefined = boolean | undefined>
   /** the gradient of the weights that forward returned, (B,H,T,S) or (B,T,S) */
   dWeights?: TensorLike;
   /**
-   * false to omit the gradient of the bias; default true. It takes time, and only one thread computes it if the bias
-   * broadcasts over heads or batch
+   * false omits the gradient of the bias, which takes time, on one thread if the bias broadcasts over heads or batch
    */
   dBias?: D;
 };
@@ -38,15 +37,12 @@ export type ForwardShapes = {
   bias?: BiasShape;
   sinks?: readonly number[];
 };
-/**
- * Shapes of the bias. given: the shape of the argument; wide: the shape after short rows are padded to the number of
- * keys.
- */
+/** given: of the argument; wide: after short rows are padded to the number of keys. */
 export type BiasShape = { given: readonly number[]; wide: readonly number[] };
 
 const CALLER = 'backward';
 
-/** @param dOutput of the shape of the output */
+/** dOutput: of the shape of the output */
 export function readUpstream(frame: Frame, dOutput: TensorLike, options: BackwardOptions): Upstream {
   checkOptions(CALLER, options, ['dWeights', 'dBias']);
   const { dWeights, dBias = true } = options;
@@ -79,17 +75,13 @@ export function setUpstream(
   frame.setPointer(at.weights, weights.block);
 }
 
-/**
- * Returns true if the upstream gradients have no elements. In that case all gradients are zeros, and the core must not
- * run, because it would loop over the other sizes, which memory does not limit.
- */
+/** True without elements. The core must not run then: it would loop over sizes that memory does not limit. */
 export const isEmpty = ({ dOutput, dWeights }: Upstream) =>
   elementCount(dOutput.shape) === 0 && (dWeights === undefined || elementCount(dWeights.shape) === 0);
 
 /**
- * Makes the tensor to which the core adds the gradient of the bias. Returns a function that reduces it to the shape of
- * the bias after the call, or undefined without a bias or with dBias: false.
- * @param at index of the argument
+ * The core adds to a tensor, argument `at`. Returns a function that reduces it to the shape of the bias after the call,
+ * or undefined without a bias or with dBias: false.
  */
 export function makeBiasGradient(frame: Frame, at: number, shape: BiasShape | undefined, { dBias }: Upstream) {
   if (!dBias || !shape) return undefined;
@@ -107,10 +99,7 @@ export function makeBiasGradient(frame: Frame, at: number, shape: BiasShape | un
   };
 }
 
-/**
- * Makes the tensor (H) to which the core adds the gradient of the sinks. Returns undefined without sinks.
- * @param at index of the argument
- */
+/** The core adds to a tensor (H), argument `at`. Returns undefined without sinks. */
 export function makeSinksGradient(frame: Frame, at: number, { sinks }: ForwardShapes) {
   if (!sinks) return undefined;
   const gradient = frame.zeros([...sinks]);

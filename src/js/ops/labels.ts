@@ -14,10 +14,7 @@ export const readNumbers = (value: TensorLike | Source, caller: string, paramete
     parameter,
   );
 
-/**
- * @param below labels are 0 to below − 1
- * @param ignore another allowed label, of rows that are not counted
- */
+/** below: labels are 0 to below − 1; ignore: another allowed label, of rows that are not counted */
 export function toLabels(
   { data, shape }: Source,
   caller: string,

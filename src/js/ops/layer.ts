@@ -1,5 +1,5 @@
-// The base class of the layers other than attention. forward() saves state for backward() until the next forward(),
-// dispose(), or the end of the scope. With train: false or after eval() it saves and copies nothing.
+// The base class of layers other than attention. forward() saves state for backward() until the next forward(),
+// dispose(), or the end of the scope; with train: false or after eval() nothing.
 
 import { readBoolean, readOptions } from '../check/arguments.ts';
 import { HeadlightError, shapeError } from '../check/errors.ts';
@@ -14,10 +14,7 @@ import { readParameters, type StateEntry, writeParameters } from './state.ts';
 /** train: false saves nothing for backward; default: as set by train() */
 export type LayerOptions = { train?: boolean };
 export type LayerInput = { block: Tensor | Staged; shape: readonly number[]; size: number };
-/**
- * saved: blocks to save for backward, which are
- *   tensors in training
- */
+/** saved: for backward, tensors in training */
 export type LayerResult = { output: Tensor; saved: (Tensor | Staged)[] };
 
 /** A layer with parameters, and gradients that accumulate until zeroGrad(). */
@@ -32,21 +29,21 @@ export class Layer {
   #saved: Tensor[] | null = null;
   #outputShape: readonly number[] = [];
 
-  /** @param make makes the parameters */
+  /** make: makes the parameters */
   constructor(memory: Memory, caller: string, make: (frame: Frame) => Record<string, Tensor>) {
     this.#memory = memory;
     memory.frame(caller, (frame) => {
       this.parameters = make(frame);
       for (const [name, { shape }] of Object.entries(this.parameters)) this.gradients[name] = frame.zeros([...shape]);
     });
-    // The tensors must not be replaced, because the layer relies on their shapes.
+    // The layer relies on the shapes of its tensors.
     Object.freeze(this.parameters);
     Object.freeze(this.gradients);
   }
 
   /**
-   * Runs a forward pass. Reads the inputs first. In training, `fn` is called with copies of the inputs. The state that
-   * the previous forward pass saved is replaced only if `fn` succeeds.
+   * Reads the inputs first. In training, `fn` gets copies of them. The state of the previous pass is replaced only if
+   * `fn` succeeds.
    */
   protected runForward(
     inputs: Record<string, TensorLike>,
@@ -71,7 +68,7 @@ export class Layer {
     return output;
   }
 
-  /** @param dOutput of the shape of the output */
+  /** dOutput: of the shape of the output */
   protected runBackward<T>(
     dOutput: TensorLike,
     fn: (frame: Frame, memory: Memory, dOutput: Tensor | Staged, saved: Tensor[]) => T,
@@ -125,10 +122,7 @@ export class Layer {
     return writeParameters(this.parameters);
   }
 
-  /**
-   * Sets the parameters. Validates all names and shapes before any parameter changes.
-   * @param dict arrays by the names of the parameters, or by their names in PyTorch
-   */
+  /** Validates all names and shapes first. dict: by the names of the parameters, also those in PyTorch. */
   loadStateDict(dict: Record<string, TensorLike>) {
     readParameters(this.parameters, dict);
     return this;

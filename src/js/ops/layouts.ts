@@ -1,5 +1,4 @@
-// Reads and writes the weights of a multi-head layer in the layouts of other libraries, which differ in names and
-// shapes. Reading and writing use the same descriptions.
+// Reads and writes the weights of a multi-head layer in other libraries' layouts, by the same descriptions.
 
 import { checkNames, readRecord } from '../check/arguments.ts';
 import { argumentError, HeadlightError, shapeError } from '../check/errors.ts';
@@ -41,9 +40,8 @@ function headlightEntries({ parameters }: MultiHeadAttention): Entry[] {
 }
 
 /**
- * Returns the arrays of nn.MultiheadAttention, which has one stacked weight if all inputs have the width of the layer,
- * else three weights.
- * @returns the arrays, or the reason why the layout cannot represent the layer
+ * One stacked weight if all inputs have the layer's width, else three. Returns the arrays of nn.MultiheadAttention, or
+ * the reason why it cannot represent the layer.
  */
 function torchEntries({ options, parameters }: MultiHeadAttention): Entry[] | string {
   const { embedDim: width, numHeads, kvHeads, headDim, queryDim, keyDim, valueDim } = options;
@@ -110,7 +108,7 @@ function requireEntries(caller: string, layer: MultiHeadAttention, layout: Layou
   });
 }
 
-/** @param from (rows,columns) */
+/** from: (rows,columns) */
 function transpose(from: Float32Array, rows: number, columns: number) {
   const to = new Float32Array(from.length);
   for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) to[c * rows + r] = from[r * columns + c];
@@ -148,10 +146,7 @@ function findLayout(layer: MultiHeadAttention, names: string[]) {
   return best;
 }
 
-/**
- * Converts the tensors of one layer of a checkpoint to the 'headlight' layout. Other tensors are ignored.
- * @returns the parameters, or undefined if there is no layer with known names
- */
+/** Converts one layer to the 'headlight' layout, ignoring other tensors; undefined without known names. */
 function fromCheckpoint(
   { options, parameters }: MultiHeadAttention,
   given: Map<string, unknown>,
@@ -194,8 +189,8 @@ function fromCheckpoint(
 }
 
 /**
- * Sets the parameters of a layer. Validates all names and shapes before any parameter changes.
- * @param layout a layout, or the prefix of one layer of a checkpoint; default: the layout is detected from the names
+ * Validates all names and shapes first. layout: a layout, or the prefix of one layer of a checkpoint; default: by the
+ * names.
  */
 export function readState(
   layer: MultiHeadAttention,

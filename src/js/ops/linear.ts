@@ -43,10 +43,7 @@ export class Linear extends Layer {
     Object.freeze(this);
   }
 
-  /**
-   * @param x (…,in)
-   * @returns (…,out)
-   */
+  /** x: (…,in); returns (…,out) */
   forward(x: TensorLike, options: LayerOptions = {}): Tensor {
     const { in: width, out } = this.options;
     const { weight, bias } = this.parameters;
@@ -58,10 +55,7 @@ export class Linear extends Layer {
     });
   }
 
-  /**
-   * @param dOutput (…,out)
-   * @returns the gradient of x, (…,in)
-   */
+  /** dOutput: (…,out); returns the gradient of x, (…,in) */
   backward(dOutput: TensorLike): Tensor {
     const { in: width, out } = this.options;
     const { weight, bias } = this.gradients;

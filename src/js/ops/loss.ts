@@ -1,4 +1,4 @@
-// Computes losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
+// Losses and their gradients: cross-entropy of softmax(logits), and mean squared error.
 
 import { LOSS, WORDS } from '../../../dist/abi/abi.js';
 import { readNumber, readOptions } from '../check/arguments.ts';
@@ -21,10 +21,7 @@ export type LossResult = {
   loss: number;
   /** gradient of the loss, with the shape of the logits */
   dLogits: Tensor;
-  /**
-   * number of counted rows in which the argmax of the logits is the target; among equal logits, the first is the
-   * argmax
-   */
+  /** counted rows in which the first of the largest logits is the target */
   correct: number;
   /** number of rows that are not ignored */
   counted: number;
@@ -32,12 +29,7 @@ export type LossResult = {
 
 const LABEL = { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/**
- * @param logits (…,V)
- * @param targets (…)
- * @param caller name of the function in errors
- * @param parameter name of the targets in errors
- */
+/** logits: (…,V); targets: (…); caller: name of the function in errors; parameter: name of the targets in errors */
 export function crossEntropy(
   memory: Memory,
   logits: TensorLike,
@@ -85,11 +77,7 @@ export function crossEntropy(
   });
 }
 
-/**
- * @param prediction of any shape
- * @param target of the same shape
- * @returns dPrediction: of the same shape
- */
+/** prediction: of any shape; target: of the same shape; returns dPrediction: of the same shape */
 export function meanSquaredError(
   memory: Memory,
   prediction: TensorLike,

@@ -8,7 +8,7 @@ import type { TensorLike } from '../check/tensorlike.ts';
 import { DISPOSE } from '../memory/disposable.ts';
 import type { Frame, Saved } from '../memory/frame.ts';
 import type { Memory } from '../memory/memory.ts';
-import { checkAlive, mayChange, own, type Staged, shapeOf, Tensor, versionOf, viewOf } from '../memory/tensor.ts';
+import { checkAlive, mayChange, own, type Staged, shapeOf, type Tensor, versionOf, viewOf } from '../memory/tensor.ts';
 import type { LayerOnnxOptions } from '../onnx/layer.ts';
 import type { ForwardOptions } from '../types.ts';
 import {
@@ -49,12 +49,8 @@ import {
   type WeightsChoice,
 } from './visibility.ts';
 
-/**
- * Gradients of the inputs, each with the shape of its input. If an input was also used for an omitted input, its
- * gradient is the sum of both.
- */
+/** Each with the shape of its input. If an input was also used for an omitted one, its gradient is the sum. */
 export type LayerGradients = { dQuery: Tensor; dKey?: Tensor; dValue?: Tensor; dBias?: Tensor; dSinks?: Tensor };
-/** State of a forward pass that the backward pass needs. */
 export type Pass = {
   saved: Saved;
   shapes: ForwardShapes;
@@ -112,7 +108,7 @@ export class MultiHeadAttention {
       );
       return Object.freeze(parameters);
     });
-    // A parameter must not be replaced, because the arguments of the core assume the shapes above.
+    // Parameters must not be replaced, because the arguments of the core assume their shapes.
     Object.freeze(this);
   }
 
@@ -135,8 +131,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Rounds the weights that products use to nine bits. The products become less exact and are as fast or faster, with
-   * 29% of the memory for weights. The parameters and stateDict() do not change.
+   * Rounds the weights in products to nine bits: less exact, as fast or faster, 29% of the memory. The parameters and
+   * stateDict() do not change.
    */
   quantize() {
     for (const { name, weight } of this.#packed) weight.checkOwner(this.#memory, 'quantize', name);
@@ -153,8 +149,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Computes multi-head attention. Inputs are (B,T,C) or (T,C). The key is the query by default, and the value is the
-   * key. The options may directly follow the last input.
+   * Inputs are (B,T,C) or (T,C). The key is the query by default, and the value is the key. The options may directly
+   * follow the last input.
    */
   forward<
     W extends WeightsChoice = undefined,
@@ -179,11 +175,6 @@ export class MultiHeadAttention {
     value: TensorLike | undefined,
     options?: ForwardOptions<W, S, P, B>,
   ): AttentionResult<W, S, P, B>;
-  /**
-   * @param query (B,T,queryDim)
-   * @param key (B,S,keyDim)
-   * @param value (B,S,valueDim)
-   */
   forward(
     query: TensorLike,
     key?: TensorLike | ForwardOptions,
@@ -199,11 +190,7 @@ export class MultiHeadAttention {
     return this.#forward(query, k, value as TensorLike | undefined, options ?? {});
   }
 
-  /**
-   * @param query (B,T,queryDim)
-   * @param key (B,S,keyDim)
-   * @param value (B,S,valueDim)
-   */
+  /** query: (B,T,queryDim); key: (B,S,keyDim); value: (B,S,valueDim) */
   #forward(query: TensorLike, key: TensorLike | undefined, value: TensorLike | undefined, options: ForwardOptions) {
     const caller = 'forward';
     const { numHeads, kvHeads, headDim, embedDim, outProjection, biasKV, zeroAttention } = this.options;
@@ -272,11 +259,7 @@ export class MultiHeadAttention {
     frame.ints[MULTIHEAD.rotaryNeighbours] = rotation.neighbours;
   }
 
-  /**
-   * @param inputs (B,T,queryDim), (B,S,keyDim), (B,S,valueDim)
-   * @param past (B,G,P,D)
-   * @param present (B,G,P+S,D)
-   */
+  /** inputs: (B,T,queryDim), (B,S,keyDim), (B,S,valueDim); past: (B,G,P,D); present: (B,G,P+S,D) */
   #setInputs(
     frame: Frame,
     { q, k, v }: Record<'q' | 'k' | 'v', Tensor | Staged>,
@@ -302,8 +285,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Sets the arguments for the parameters. Packs again only the weights that may have changed: after loadStateDict,
-   * after the core has written to them, and before every call if a view of their `data` exists.
+   * Packs again only weights that may have changed: after loadStateDict, after the core has written to them, and before
+   * every call if a view of their `data` exists.
    */
   #setParameters(frame: Frame, caller: string) {
     for (const entry of this.#packed) {
@@ -326,10 +309,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * Computes the gradients of the inputs and the bias of the last forward pass with train: true from the gradients of
-   * its output and of its returned weights. Adds the gradients of the parameters to `gradients`. The parameters must
-   * not have changed since that forward pass.
-   * @param dOutput (B,T,C)
+   * Computes gradients of inputs and bias of the last forward with train: true from those of its output (B,T,C) and of
+   * its returned weights. Adds the gradients of the parameters, which must be unchanged, to `gradients`.
    */
   backward(dOutput: TensorLike, options: BackwardOptions = {}): LayerGradients {
     const caller = 'backward';
@@ -352,8 +333,7 @@ export class MultiHeadAttention {
       this.#setGradients(frame, caller);
       const empty = isEmpty(upstream);
       let target: Tensor | undefined;
-      // A missing shape means that the input was omitted. The core then adds its gradient to that of the previous
-      // input.
+      // An omitted input has no shape. The core then adds its gradient to that of the previous input.
       const [dQuery, dKey, dValue] = INPUT_GRADIENTS.map((at, i) => {
         const shape = pass.inputs[i];
         const made = shape && (empty ? frame.zeros([...shape]) : frame.make([...shape]));
@@ -421,10 +401,7 @@ export class MultiHeadAttention {
     return p === 0 ? undefined : { p, seed: (seed >>> 0) + (this.#step++ % 2 ** 20) * 2 ** 32 };
   }
 
-  /**
-   * Turns training on or off. In training, forward applies the layer's dropout and saves copies of its inputs,
-   * projections and heads for one backward pass.
-   */
+  /** Turns training on or off: dropout, and copies of inputs, projections and heads for one backward pass. */
   train(on = true) {
     this.#training = readBoolean('train', 'on', on);
     return this;
@@ -440,9 +417,8 @@ export class MultiHeadAttention {
   }
 
   /**
-   * @param dict from stateDict(), or the tensors of a safetensors file
-   * @param layout default: detected from the names; for the tensors of a whole checkpoint, the prefix of one layer as
-   *   returned by hl.layersIn
+   * Reads stateDict(), or the tensors of a safetensors file. layout: default: by the names; for a whole checkpoint, the
+   * prefix of one layer that hl.layersIn found.
    */
   loadStateDict(dict: Record<string, TensorLike>, layout?: Layout | { prefix?: string }) {
     readState(this, dict, layout);

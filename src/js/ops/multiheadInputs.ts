@@ -10,9 +10,8 @@ import type { resolveOptions } from './multiheadOptions.ts';
 const CALLER = 'forward';
 
 /**
- * Validates the shapes of the inputs, which are (B,T,queryDim), (B,S,keyDim), (B,S,valueDim), or all without B. Returns
- * the inputs in linear memory.
- * @param inputs results of frame.read()
+ * (B,T,queryDim), (B,S,keyDim), (B,S,valueDim), or all without B. Returns them in linear memory. inputs: of
+ * frame.read().
  */
 export function checkInputs(
   frame: Frame,
@@ -39,10 +38,7 @@ export function checkInputs(
   return { q, k, v, batch, queries, fresh, shapeOfRows };
 }
 
-/**
- * Returns true if an argument in the position of an input is the object of options. An input is an array, or has a
- * shape or data.
- */
+/** True for the object of options in the position of an input. An input is an array, or has a shape or data. */
 export function isOptions(value: TensorLike | ForwardOptions | undefined): value is ForwardOptions {
   return (
     typeof value === 'object' &&

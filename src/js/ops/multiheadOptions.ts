@@ -32,10 +32,9 @@ export type MultiHeadOptions = {
   /** seed of the initial weights and of dropout; default 0 */
   seed?: number;
   /**
-   * type of the weights in products; default 'float32'. With 'int8', products use weights rounded to nine bits:
-   * integers from −254 to 254 with a scale for every 128 inputs. Their inputs are rounded with a scale for each row: to
-   * 16 bits, or to 12 on processors that multiply four pairs of bytes at once (VNNI, the dot product of ARM). The
-   * parameters themselves do not change
+   * type of the weights in products; default 'float32'. 'int8': rounded to nine bits, integers from −254 to 254 with a
+   * scale for 128 inputs; inputs of products are rounded to 16 bits, or to 12 where four products of bytes are one
+   * instruction (VNNI, ARM's dot product); the parameters do not change
    */
   weights?: 'float32' | 'int8';
 };

@@ -1,4 +1,4 @@
-// The parameters of the multi-head layer: their shapes, their initial values, and their indices in the arguments.
+// The parameters of the multi-head layer: shapes, initial values, and indices in the arguments.
 
 import { MULTIHEAD, MULTIHEAD_BACKWARD } from '../../../dist/abi/abi.js';
 import type { Frame } from '../memory/frame.ts';
@@ -30,7 +30,6 @@ export const PACKED_ARGUMENTS = [
   ['wv', MULTIHEAD.packedWv],
   ['wo', MULTIHEAD.packedWo],
 ] as const;
-/** The vectors, each with the index of its argument. */
 export const VECTOR_ARGUMENTS = [
   ['bq', MULTIHEAD.bq],
   ['bk', MULTIHEAD.bk],

@@ -1,4 +1,4 @@
-// Layer norm and RMS norm.
+// Layer norm and RMS norm, as layers.
 
 import { readBoolean, readNumber, readOptions } from '../check/arguments.ts';
 import { shapeError } from '../check/errors.ts';
@@ -40,10 +40,7 @@ export class Norm extends Layer {
     Object.freeze(this);
   }
 
-  /**
-   * @param x (…,width)
-   * @returns of the same shape
-   */
+  /** x: (…,width); returns the same shape */
   forward(x: TensorLike, options: LayerOptions = {}): Tensor {
     const { width, eps } = this.options;
     const { weight, bias } = this.parameters;
@@ -59,10 +56,7 @@ export class Norm extends Layer {
     });
   }
 
-  /**
-   * @param dOutput (…,width)
-   * @returns the gradient of x, (…,width)
-   */
+  /** dOutput: (…,width); returns the gradient of x */
   backward(dOutput: TensorLike): Tensor {
     const { width } = this.options;
     return this.runBackward(dOutput, (frame, memory, block, [x, rstd, mean]) => {

@@ -34,10 +34,7 @@ export type AdamOptions = {
   /** default 0; for adamW 0.01 */
   weightDecay?: number;
 };
-/**
- * A trained parameter. gradient: finds its gradient; state: its state tensors; steps: number of steps in which the
- * parameter had a gradient.
- */
+/** gradient: finds its gradient; state: tensors; steps: in which the parameter had a gradient. */
 export type Entry = {
   name: string;
   tensor: Tensor;
@@ -102,7 +99,7 @@ export class Optimizer {
   #named: boolean;
   #parts: readonly string[];
 
-  /** @param parts names of the state tensors of a parameter, which have its shape */
+  /** parts: names of the state tensors of a parameter, which have its shape */
   constructor(memory: Memory, caller: string, parameters: Trainable, lr: number, parts: readonly string[]) {
     this.#memory = memory;
     this.#parts = parts;
@@ -127,8 +124,8 @@ export class Optimizer {
   }
 
   /**
-   * Updates every parameter that has a gradient. Layers have their own gradients. For named tensors, gradients with the
-   * same names must be passed.
+   * Updates every parameter that has a gradient. For named tensors, gradients with the same names must be passed;
+   * layers have their own.
    */
   step(gradients?: Record<string, TensorLike>) {
     const given = this.#readGradients(gradients);
@@ -148,11 +145,7 @@ export class Optimizer {
     });
   }
 
-  /**
-   * Validates a gradient and returns it in linear memory. All gradients are validated before the first update, so that
-   * step() changes no parameter if one of them is invalid.
-   * @param gradient of the shape of the parameter
-   */
+  /** Validates all gradients before the first update, so that step() changes nothing if one is invalid. */
   #inputGradient(frame: Frame, { name, tensor, state }: Entry, gradient: Input) {
     for (const part of [tensor, ...state]) part.checkOwner(this.#memory, 'step', name);
     const { block, shape } = frame.input(gradient, `gradient of ${name}`);
@@ -184,10 +177,7 @@ export class Optimizer {
   /** Updates one parameter. Each optimizer implements it. */
   protected update(_memory: Memory, _entry: Entry, _gradient: Tensor | Staged, _lr: number) {}
 
-  /**
-   * Returns the state of each parameter.
-   * @internal
-   */
+  /** Returns the state of each parameter. @internal */
   known(caller: string): Map<Tensor, { steps: number; parts: [name: string, data: Float32Array][] }> {
     const known = this.#entries.map(({ name, tensor, state, steps }) => {
       for (const part of state) part.checkOwner(this.#memory, caller, name);
@@ -198,8 +188,8 @@ export class Optimizer {
   }
 
   /**
-   * Returns the state that is needed to continue training: the state tensors and the number of steps of each parameter.
-   * The options and the learning rate are not included.
+   * Returns what continues training: state tensors and number of steps of each parameter, but not options and learning
+   * rate.
    */
   stateDict(): Record<string, StateEntry> {
     const dict: Record<string, StateEntry> = {};

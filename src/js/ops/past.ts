@@ -1,5 +1,4 @@
-// The options pastKey and pastValue: the keys and values of earlier calls, such as those of the previous tokens of a
-// text.
+// The options pastKey and pastValue: keys and values of earlier calls.
 
 import { argumentError, HeadlightError, shapeError } from '../check/errors.ts';
 import { formatShape, sameShape } from '../check/shape.ts';
@@ -8,11 +7,7 @@ import type { Frame, Input } from '../memory/frame.ts';
 
 export type Past = { key: Input; value: Input };
 
-/**
- * Reads the two options. Either both or none must be set.
- * @param pastKey (B,G,P,D)
- * @param pastValue (B,G,P,Dv)
- */
+/** Reads the two options. Either both or none must be set. pastKey: (B,G,P,D); pastValue: (B,G,P,Dv). */
 export function readPast(
   frame: Frame,
   caller: string,

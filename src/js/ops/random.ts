@@ -1,9 +1,6 @@
 // Seeded random numbers: the same seed gives the same numbers on every platform.
 
-/**
- * Returns the generator mulberry32, which has a period of 2³².
- * @returns returns a number that is uniform in [0, 1), a multiple of 2⁻²⁴
- */
+/** Makes the generator mulberry32, of period 2³²: uniform numbers in [0, 1), multiples of 2⁻²⁴. */
 export function uniformSource(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

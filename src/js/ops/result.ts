@@ -53,10 +53,8 @@ export class AttentionResult<
   }
 
   /**
-   * Computes the gradients of query, key, value and bias from the gradients of the output and of the returned weights.
-   * It can be called once, on a result of attention() with train: true, and frees the saved copies of the inputs and
-   * the output.
-   * @param dOutput of the shape of the output
+   * Computes gradients of query, key, value and bias from those of the output and of the returned weights. Once, on a
+   * result of attention() with train: true; frees the saved copies of the inputs and the output.
    */
   backward<D extends boolean | undefined = true>(
     dOutput: TensorLike,

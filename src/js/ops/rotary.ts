@@ -18,11 +18,9 @@ export type RotaryOptions = {
   scaling?: RotaryScaling;
 };
 /**
- * Scaling of the angles, as in config.json of Hugging Face. linear: divides all angles by factor. llama3: divides the
- * small angles by factor, with a smooth transition. yarn: also divides the small angles by factor, but with another
- * transition, and multiplies cosines and sines by attentionFactor.
- * attentionFactor: default
- *   0.1 · ln(factor) + 1; factors: divides the angle of each pair by its number in factors
+ * Scaling of the angles, as in config.json of Hugging Face. linear: divides by factor. llama3: divides small angles,
+ * with a smooth transition. yarn: the same with another transition, and multiplies cosines and sines by
+ * attentionFactor, default 0.1 · ln(factor) + 1. factors: divides each pair by its own number.
  */
 export type RotaryScaling =
   | { type: 'linear'; factor: number }
@@ -37,12 +35,8 @@ export type RotaryScaling =
       truncate?: boolean;
     }
   | { type: 'factors'; factors: readonly number[]; attentionFactor?: number };
-/** The validated options. */
 export type Rotary = { theta: number; width?: number; neighbours: boolean; scaling?: RotaryScaling };
-/**
- * The arguments of the core. table (count,2,rotated/2): cosines and sines; query (B,T), key (B,S): indices of rows of
- * the table.
- */
+/** table (count,2,rotated/2): cosines and sines; query (B,T), key (B,S): rows of the table. */
 export type Rotation = {
   table: Tensor | Staged;
   query: Tensor | Staged;
@@ -119,8 +113,7 @@ export function frequencies(theta: number, width: number, scaling?: RotaryScalin
   if (scaling.type === 'linear') return { angles: plain.map((angle) => angle / factor), factor: 1 };
   if (scaling.type === 'llama3') {
     const { lowFreqFactor: low, highFreqFactor: high, originalContext } = scaling;
-    // Returns 1 for a pair whose angle is not scaled, 0 for a pair whose angle is fully scaled, from its number of
-    // rotations in the original context.
+    // From rotations in the original context: 1 if the angle is not scaled, 0 if it is fully scaled.
     const unscaledShare = (turns: number) => Math.min(1, Math.max(0, (turns - low) / (high - low)));
     const angles = plain.map((angle) => {
       const share = unscaledShare((originalContext * angle) / (2 * Math.PI));
@@ -130,7 +123,7 @@ export function frequencies(theta: number, width: number, scaling?: RotaryScalin
   }
   const { originalContext, betaFast = 32, betaSlow = 1, truncate = true } = scaling;
   const { attentionFactor = factor > 1 ? 0.1 * Math.log(factor) + 1 : 1 } = scaling;
-  // Returns the (fractional) index of the pair that makes `turns` rotations in the original context.
+  // The (fractional) pair with `turns` rotations in the original context.
   const pairOf = (turns: number) => (width * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const [first, last] = [pairOf(betaFast), pairOf(betaSlow)];
   const from = Math.max(truncate ? Math.floor(first) : first, 0);
@@ -142,10 +135,7 @@ export function frequencies(theta: number, width: number, scaling?: RotaryScalin
   return { angles, factor: attentionFactor };
 }
 
-/**
- * Returns the table (context,2,width/2) of cosines and sines for the positions first, first + 1, …, computed in
- * float64.
- */
+/** (context,2,width/2), cosines and sines of positions from `first` on, computed in float64. */
 export function rotaryTable({
   theta = 10000,
   width,
@@ -172,10 +162,7 @@ export function rotaryTable({
   return table;
 }
 
-/**
- * The most recently used tables, the latest first.
- * table (context,2,W/2)
- */
+/** The most recently used tables, the latest first. table (context,2,W/2) */
 const cache: { key: string; table: Float32Array }[] = [];
 const MAX_CACHED = 4;
 
@@ -189,9 +176,8 @@ function cachedTable(options: Parameters<typeof rotaryTable>[0]) {
 }
 
 /**
- * Copies to linear memory the table and, for each query and key, the index of its row in the table. Query t is at
- * position offset + t, fresh key s at position past + s.
- * @param offset default past
+ * Copies the table to linear memory, and the row of each query and key: query t is at position offset (default past) +
+ * t, fresh key s at past + s.
  */
 export function makeRotation(
   frame: Frame,
@@ -212,7 +198,7 @@ export function makeRotation(
     throw argumentError(caller, 'rotary.width', rotated, `an even number of at most ${width}, the width of a head`);
   checkFactors(caller, scaling, rotated);
   const offsets = typeof offset === 'number' ? new Int32Array(batch).fill(offset) : offset;
-  // The table has rows for some ranges of positions. In most calls the range of the keys includes the queries.
+  // Rows for ranges of positions. Usually the range of the keys includes the queries.
   const runs = [{ first: past, count: fresh, row: 0 }];
   let rows = fresh;
   const rowOf = (position: number) => {
@@ -238,11 +224,7 @@ export function makeRotation(
   return { table: at, query: queryAt, key: keyAt, rotated, count: rows, neighbours: Number(neighbours) };
 }
 
-/**
- * Rotates queries or keys. `to` and `from` may be the same block.
- * @param to (B,H,rows,W), strided
- * @param from (B,H,rows,W), with the same strides
- */
+/** to, from: (B,H,rows,W) with the same strides; they may be the same block */
 export function rotateHeads(
   memory: Memory,
   caller: string,
@@ -260,8 +242,8 @@ export function rotateHeads(
 }
 
 /**
- * Returns the slopes (H) of the ALiBi paper, which are powers of 2^(−8/H). If H is not a power of two, they are the
- * slopes for the next smaller power of two, then every other slope for the next larger one.
+ * The slopes (H) of the ALiBi paper, powers of 2^(−8/H). If H is no power of two: those for the next smaller one, then
+ * every other slope for the next larger one.
  */
 export function alibiSlopes(heads: number) {
   const whole = 2 ** Math.floor(Math.log2(heads));

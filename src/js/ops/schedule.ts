@@ -1,4 +1,4 @@
-// Makes learning rates that are pure functions of the step, which is counted from 0: optimizer.lr = schedule(step).
+// Learning rates as pure functions of the step, counted from 0: optimizer.lr = schedule(step).
 
 import { readNumber, readOptions } from '../check/options.ts';
 
@@ -13,10 +13,7 @@ export function warmupSchedule(options: WarmupOptions): (step: number) => number
   return (step) => lr * Math.min(1, (step + 1) / Math.max(1, warmup));
 }
 
-/**
- * Returns a schedule that rises linearly up to step warmup − 1, then falls by half a cosine wave to the floor at step
- * `steps`.
- */
+/** Rises linearly up to step warmup − 1, then falls by half a cosine wave to the floor at step `steps`. */
 export function cosineSchedule(options: CosineOptions): (step: number) => number {
   const caller = 'cosineSchedule';
   const given = readOptions(caller, options, ['lr', 'steps', 'warmup', 'floor']);

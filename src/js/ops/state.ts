@@ -1,4 +1,4 @@
-// Reads and writes state dictionaries, which are arrays by the names of parameters.
+// Reads and writes state dictionaries: arrays by the names of parameters.
 
 import { checkNames, readRecord } from '../check/arguments.ts';
 import { shapeError } from '../check/errors.ts';
@@ -9,9 +9,7 @@ import { checkAlive, shapeOf, Tensor, touch, viewOf } from '../memory/tensor.ts'
 export type StateEntry = { data: Float32Array; shape: number[] };
 
 /**
- * Reads an array of a dictionary. It is copied if it is in the same memory as the parameters, because it may be a view
- * of a parameter.
- * @param target buffer of the parameters
+ * Copies an array in the memory of the parameters, because it may be a view of one. target: buffer of the parameters.
  */
 export function readArray(caller: string, name: string, value: unknown, target: ArrayBufferLike) {
   if (value instanceof Tensor) return { shape: shapeOf(value), floats: viewOf(value).slice() };
@@ -22,7 +20,7 @@ export function readArray(caller: string, name: string, value: unknown, target: 
 /** Names in other libraries of the table of an embedding and of the parameters of additive attention. */
 const ALIASES = { weight: 'table', 'W_q.weight': 'wq', 'W_k.weight': 'wk', 'w_v.weight': 'w' };
 
-/** @returns copies */
+/** returns copies */
 export function writeParameters(parameters: Readonly<Record<string, Tensor>>): Record<string, StateEntry> {
   checkAlive(parameters, 'stateDict', 'parameters');
   return Object.fromEntries(

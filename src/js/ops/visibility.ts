@@ -1,5 +1,5 @@
-// The options that attention() and the layers share: masks, positions, dropout and results. readVisibility validates
-// them. setVisibility sets the arguments of the core when the sizes are known.
+// The options that attention() and the layers share. readVisibility validates them; setVisibility sets the arguments of
+// the core when the sizes are known.
 
 import { ATTENTION as AT, SCORES, WEIGHTS } from '../../../dist/abi/abi.js';
 import { checkOptions, readBoolean, readNumber, readWord } from '../check/arguments.ts';
@@ -26,21 +26,18 @@ export type VisibilityOptions<
   scale?: number;
   /** scores become softcap · tanh(score / softcap), after scaling */
   softcap?: number;
-  /**
-   * true or 1 if the query may attend to the key, false or 0 if the key is masked; broadcast from the right against
-   * (B,H,T,S)
-   */
+  /** true or 1: the query may attend to the key; false or 0: masked; broadcast from the right against (B,H,T,S) */
   mask?: TensorLike;
   /** added to the scores; broadcast like mask */
   bias?: B;
   /**
-   * rotates queries and keys by their positions: offset + t for query t, P + s for key s after a past of P keys. The
-   * past must be rotated already, as presentKey is
+   * rotates queries and keys by position: offset + t for query t, P + s for key s after a past of P keys, which, like
+   * presentKey, must be rotated already
    */
   rotary?: RotaryOptions;
   /**
-   * adds −slope · |i − j| to the score of query i and key j, where i and j are positions as for rotary; appended keys
-   * have no bias. true means the slopes of the ALiBi paper; a list has a slope for each head (H)
+   * adds −slope · |i − j| for positions i and j, as for rotary, except at appended keys. true: the slopes of the ALiBi
+   * paper; or a slope for each head (H)
    */
   alibi?: boolean | readonly number[] | Float32Array;
   /** (H), adds e^sink to the denominator of each row's softmax, without a key and a value */
@@ -72,10 +69,7 @@ export type VisibilityOptions<
   /** true to save the state for backward; in a layer, this also enables dropout */
   train?: boolean;
 };
-/**
- * keep: an explicit tensor of
- *   0 and 1, (B,H,T,S)
- */
+/** keep: an explicit tensor of 0 and 1, (B,H,T,S) */
 export type DropoutOptions = { p: number; seed?: number } | { p: number; keep: TensorLike };
 /** a single tensor is the output */
 export type Out = Tensor | { output?: Tensor; weights?: Tensor; scores?: Tensor };
@@ -90,7 +84,6 @@ export type Sizes = {
   past: number;
   appended: number;
 };
-/** The validated options. */
 export type Visibility = {
   scale: number | undefined;
   softcap: number;
@@ -155,8 +148,8 @@ const LENGTH = { integer: true, least: 0, most: MAX_INT };
 const POSITION = { integer: true, least: -(2 ** 31), most: MAX_INT };
 
 /**
- * Reads each option and array once. Does not use the core, because a getter may call the module or dispose of a tensor.
- * @param training default value of the option train
+ * Reads each option and array once, without the core, because a getter may call the module or dispose of a tensor.
+ * training: default of train.
  */
 export function readVisibility(
   frame: Frame,
@@ -192,10 +185,7 @@ export function readVisibility(
   };
 }
 
-/**
- * Reads softcap. 0 means no cap. A positive number that float32 rounds to 0 is an error, because the core would not
- * apply it.
- */
+/** 0 means no cap. A positive number that float32 rounds to 0 is an error, because the core would not apply it. */
 function readSoftcap(caller: string, value: unknown) {
   const softcap = readNumber(caller, 'softcap', value, NOT_NEGATIVE);
   if (Math.fround(softcap) === 0 && softcap > 0)
@@ -250,10 +240,7 @@ function readIntegers(
   return Int32Array.from(integers);
 }
 
-/**
- * Converts booleans to bytes. Rejects negative and infinite numbers, which are typical of an additive mask, because
- * that must be passed as `bias`.
- */
+/** Rejects negative and infinite numbers, typical of an additive mask, which must be passed as `bias`. */
 function toBytes(caller: string, parameter: string, data: ArrayLike<number | bigint>) {
   const bytes = new Uint8Array(data.length);
   for (let i = 0; i < bytes.length; i++) {
@@ -275,11 +262,7 @@ function widen<T extends Uint8Array | Float32Array>(data: T, width: number, keys
   return wide;
 }
 
-/**
- * Sets a mask or bias, which broadcasts to (B,H,T,S). The last axis may be shorter if validLens excludes the remaining
- * keys.
- * @param input broadcasts to (B,H,T,S)
- */
+/** Broadcasts to (B,H,T,S). The last axis may be shorter if validLens excludes the remaining keys. */
 function setScoreOperand(
   frame: Frame,
   caller: string,
@@ -311,7 +294,7 @@ function setScoreOperand(
   frame.setPointer(AT.bias, block);
 }
 
-/** @param input (B) or (B,T) */
+/** input: (B) or (B,T) */
 function setValidLens(frame: Frame, caller: string, input: Input, { batch, queries }: Sizes) {
   const { shape } = input;
   const perQuery = shape.length === 2;
@@ -324,7 +307,7 @@ function setValidLens(frame: Frame, caller: string, input: Input, { batch, queri
   return lens;
 }
 
-/** @param input (B,S) */
+/** input: (B,S) */
 function setKeyPadding(frame: Frame, caller: string, input: Input, { batch, keys }: Sizes) {
   const stride = broadcastStrides(input.shape, [batch, keys]);
   if (!stride) throw shapeError(caller, 'keyPadding', input.shape, `(B,S) = [${batch},${keys}]`);
@@ -356,24 +339,20 @@ function setDropout(
   frame.setPointer(AT.keep, frame.copyIn(toBytes(caller, 'dropout.keep', frame.values(keep, 'dropout.keep'))));
 }
 
-/** @param sinks (H) */
+/** sinks: (H) */
 function setSinks(frame: Frame, caller: string, sinks: Input, { heads }: Sizes) {
   if (!sameShape(sinks.shape, [heads])) throw shapeError(caller, 'sinks', sinks.shape, `(H) = [${heads}]`);
   frame.setPointer(AT.sinks, frame.input(sinks, 'sinks').block);
 }
 
-/** @param alibi slopes (H) */
+/** alibi: slopes (H) */
 function setSlopes(frame: Frame, caller: string, alibi: true | Float32Array, { heads }: Sizes) {
   const slopes = alibi === true ? alibiSlopes(heads) : alibi;
   if (slopes.length !== heads) throw shapeError(caller, 'alibi', [slopes.length], `(H) = [${heads}]`);
   frame.setPointer(AT.slopes, frame.copyIn(slopes));
 }
 
-/**
- * Sets the arguments of the core for all shared options.
- * @param width D
- * @returns weights (B,H,T,S) or (B,T,S), scores (B,H,T,S), if requested
- */
+/** width: D. Returns weights (B,H,T,S) or (B,T,S), scores (B,H,T,S), if requested. */
 export function setVisibility(
   frame: Frame,
   caller: string,
@@ -394,8 +373,8 @@ export function setVisibility(
   floats[AT.scale] = scale;
   floats[AT.softcap] = visibility.softcap;
   floats[AT.fill] = visibility.fill;
-  // A window of 0 to the right is passed as causal, which means the same. The core rejects a window of 0 on both sides
-  // with fill 0, because that looks like a struct that was not initialized.
+  // A window of 0 to the right is passed as causal, which means the same: a window of 0 on both sides with fill 0 looks
+  // like a struct that was not initialized, and the core rejects it.
   const [left, right] = visibility.window;
   ints[AT.causal] = visibility.causal || right === 0 ? 1 : 0;
   ints[AT.windowLeft] = left;

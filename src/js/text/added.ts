@@ -1,4 +1,4 @@
-// Finds added tokens, such as [MASK] or <|endoftext|>, which are cut out of a text before it is split into words.
+// Finds added tokens, such as [MASK] or <|endoftext|>, in a text before it is split into words.
 
 import type { AlignedText } from './aligned.ts';
 import type { Fields } from './fields.ts';
@@ -7,10 +7,7 @@ import { Search } from './search.ts';
 import { MAX_WORD_LENGTH } from './trie.ts';
 import { MAX_ID } from './vocabulary.ts';
 
-/**
- * single: it matches only whole words; left, right: it includes the spaces before or
- *   after it
- */
+/** single: matches only whole words; left, right: includes the spaces before or after it */
 export type AddedToken = {
   id: number;
   content: string;
@@ -50,8 +47,8 @@ const isInWord = (text: string, begin: number, end: number) =>
   WORD_BEFORE.test(text.slice(Math.max(0, begin - 2), begin)) || WORD_AFTER.test(text.slice(end, end + 2));
 
 /**
- * Returns a function that returns the end of the spaces from an index on. It looks at each space once, because the
- * spaces after a token may be tokens themselves.
+ * Finds the end of spaces from an index on. Looks at each once, because the spaces after a token may be tokens
+ * themselves.
  */
 function skipper(chars: string) {
   let [first, last] = [0, 0];
@@ -62,13 +59,12 @@ function skipper(chars: string) {
   };
 }
 
-/** @returns splits a text at the tokens */
 function splitterAt(
   tokens: AddedToken[],
   normalize: (content: string) => string = (content) => content,
 ): (text: AlignedText) => Section[] {
-  // Several tokens may be equal after normalization. Search returns the last of them, so the list is reversed and
-  // special tokens are put last. The first special token then has priority, or else the first token.
+  // Search returns the last of tokens that are equal after normalization, so the list is reversed and special tokens
+  // are put last: the first special token has priority, or else the first token.
   const ordered = [...tokens].reverse().sort((a, b) => Number(a.special) - Number(b.special));
   const named = ordered.map((token) => ({ token, name: normalize(token.content) })).filter(({ name }) => name !== '');
   if (named.length === 0) return (text) => [{ text, token: null }];

@@ -1,4 +1,4 @@
-// A changed text that stores for each of its UTF-16 code units the range of the original text from which it comes.
+// A changed text, with the range of the original text from which each UTF-16 unit comes.
 
 import { HeadlightError } from '../check/errors.ts';
 
@@ -28,10 +28,8 @@ export class AlignedText {
   #budget: { left: number };
 
   /**
-   * @param origin position of the text in the original
-   * @param offsets null for an unchanged part of the original
-   * @param budget units that may still be added, shared by all parts of a text
-   * @param at index of the first unit in offsets, which are shared by all parts of a text
+   * origin: position in the original; offsets: null for an unchanged part; budget: units that parts of a text may still
+   * add; at: index of the first unit in offsets, which parts share
    */
   constructor(
     text: string,
@@ -47,10 +45,7 @@ export class AlignedText {
     this.#at = at;
   }
 
-  /**
-   * Returns the position of a unit in the original. The end of the text maps to the end of the last unit in the
-   * original.
-   */
+  /** Position of a unit in the original. The end maps to the end of the last unit. */
   #begin(at: number) {
     if (!this.#offsets) return this.#origin + at;
     return at < this.text.length ? this.#offsets[2 * (this.#at + at)] : this.#end(at);
@@ -73,11 +68,7 @@ export class AlignedText {
     return new AlignedText(text, this.#begin(begin), this.#offsets, this.#budget, this.#at + begin);
   }
 
-  /**
-   * Returns the text with some ranges replaced. Each unit of a replacement is aligned to the whole range that it
-   * replaces.
-   * @param edits in order, not overlapping
-   */
+  /** Each unit of a replacement is aligned to the whole range that it replaces. edits: in order, not overlapping. */
   edit(edits: Edit[]) {
     if (edits.length === 0) return this;
     const size = edits.reduce((sum, [begin, end, text]) => sum + text.length - (end - begin), this.text.length);
@@ -113,10 +104,7 @@ const tooLong = () =>
     parameter: 'text',
   });
 
-/**
- * Returns the edits that replace every match of a pattern.
- * @returns without edits that change nothing
- */
+/** Returns the edits that replace every match of a pattern. returns without edits that change nothing. */
 export function replaceEach(text: string, pattern: Pattern, replace: (match: string) => string): Edit[] {
   const edits: Edit[] = [];
   const matches = pattern(text);

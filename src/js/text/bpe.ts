@@ -1,5 +1,5 @@
-// Byte-pair encoding. A word is split into characters, then the adjacent pair with the lowest rank is merged until no
-// pair has a rank.
+// Byte-pair encoding: of a word's characters, the adjacent pair with the lowest rank is merged until no pair has a
+// rank.
 
 import { type Fields, fieldError } from './fields.ts';
 import { mergePairs, type PieceList } from './merge.ts';
@@ -84,8 +84,7 @@ export function readBpe(fields: Fields): Model {
 }
 
 /**
- * Splits a word into the pieces that exist before any merge: its characters, or their bytes.
- * @param model fuse: consecutive unknown characters become one piece
+ * The pieces before any merge: characters, or their bytes. model: fuse: consecutive unknown characters are one piece.
  */
 const characterSplitter =
   ({
@@ -111,8 +110,8 @@ const characterSplitter =
       end.push(until);
     };
     /**
-     * Range of unknown characters that has not been added yet. It is added before the next known character, as in
-     * Hugging Face's tokenizers, so that the pieces of bytes in between come first.
+     * Unknown characters, added before the next known character, as in Hugging Face's tokenizers, so that pieces of
+     * bytes in between come first.
      */
     let pending: number[] | null = null;
     const addPending = () => {

@@ -1,14 +1,11 @@
-// The byte-level alphabet of GPT-2: it maps each byte to a printable character, so that a vocabulary is plain text.
+// The byte-level alphabet of GPT-2 maps each byte to a printable character, so that a vocabulary is plain text.
 
 let alphabet: { chars: string[]; bytes: Int16Array } | undefined;
 
 /** Returns the alphabet, which is made at the first use. */
 function getAlphabet() {
   if (alphabet) return alphabet;
-  /**
-   * A printable character of Latin-1 represents the byte with its code. Other bytes are represented by U+0100 and
-   * following characters.
-   */
+  /** A printable character of Latin-1 is the byte with its code. Other bytes are U+0100 and following characters. */
   const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
   let next = 256;
   const chars = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
@@ -23,10 +20,7 @@ export const byteChars = () => getAlphabet().chars;
 
 export const toUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/**
- * @param char one character
- * @returns a character for each of its UTF-8 bytes
- */
+/** char: one character; returns a character for each of its UTF-8 bytes */
 export function toByteChars(char: string): string {
   const { chars } = getAlphabet();
   const code = Number(char.codePointAt(0));

@@ -1,5 +1,4 @@
-// Decoders convert tokens back to text. Each decoder changes the list of tokens. At the end the tokens are
-// concatenated.
+// Decoders change the list of tokens. At the end the tokens are concatenated.
 
 import { HeadlightError } from '../check/errors.ts';
 import { decodeUtf8, fromByteChars } from './bytelevel.ts';
@@ -93,10 +92,7 @@ function replace(fields: Fields): Decoder {
   };
 }
 
-/**
- * Replaces the matches in a token. Checks the budget before it creates the text, because that may exceed the maximum
- * length of a string.
- */
+/** Checks the budget first, because the text may exceed the maximum length of a string. */
 function replaceIn(token: string, pattern: Pattern, content: string, budget: Budget) {
   const matches = pattern(token);
   const added = (matches.length / 2) * content.length;

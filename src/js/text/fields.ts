@@ -1,4 +1,4 @@
-// Reads the fields of a tokenizer.json and keeps their paths, so that errors can mention them.
+// Reads the fields of a tokenizer.json, with their paths for errors.
 
 import { quote } from '../check/quote.ts';
 import { formatError } from '../io/bytes.ts';
@@ -7,16 +7,14 @@ const CALLER = 'openTokenizer';
 /** Maximum depth of nesting. It is limited because a file that is passed as an object may contain itself. */
 const MAX_DEPTH = 32;
 /**
- * Maximum number of steps of each kind in a file. The time of a step is proportional to the length of the text.
- * Pre-tokenizers also process the words that earlier pre-tokenizers have made.
+ * Steps of each kind. Each takes time in proportion to the text, and pre-tokenizers also process the words that earlier
+ * ones have made.
  */
 const MAX_STEPS = { normalizer: 32, 'pre-tokenizer': 12 };
 const MAX_OTHER_STEPS = 16;
 const MAX_NAME_LENGTH = 60;
 
-/**
- * An object of the file. It is a Map if this module parsed the file, or a plain object if the caller passed an object.
- */
+/** A Map if this module parsed the file, or a plain object of the caller. */
 export class Fields {
   declare path: string;
 
@@ -24,7 +22,7 @@ export class Fields {
   #depth: number;
   #spent: { steps: Map<string, number>; cost: number };
 
-  /** @param spent numbers of steps, and cost of regular expressions, of the whole file so far */
+  /** spent: numbers of steps, and cost of regular expressions, of the whole file so far */
   constructor(
     values: unknown,
     path: string,
@@ -56,7 +54,7 @@ export class Fields {
     return fieldError(this.pathOf(name), this.get(name), expected);
   }
 
-  /** @param fallback the value if the field is missing or null */
+  /** fallback: the value if the field is missing or null */
   #read<T>(name: string, expected: string, accepts: (value: unknown) => value is T, fallback?: T): T {
     const value = this.get(name);
     if (value === null && fallback !== undefined) return fallback;
@@ -72,7 +70,7 @@ export class Fields {
     return this.#read(name, 'true or false', (value) => typeof value === 'boolean', fallback);
   }
 
-  /** @param options integers from 0 to most are accepted */
+  /** The integer must be from 0 to `most`. */
   integer(name: string, { most = 2 ** 31, fallback }: { most?: number; fallback?: number } = {}) {
     const accepts = (value: unknown): value is number =>
       Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;
@@ -92,7 +90,6 @@ export class Fields {
     return this.#inner(this.get(name), this.pathOf(name));
   }
 
-  /** Returns a list of objects. */
   objects(name: string) {
     return this.list(name).map((value, i) => this.#inner(value, `${this.pathOf(name)}[${i}]`));
   }
@@ -113,10 +110,7 @@ export class Fields {
     return values instanceof Map ? values : new Map(Object.entries(values));
   }
 
-  /**
-   * Returns the entry of `known` for the value of the field `type`, and counts one more step of this kind.
-   * @param kind of the step, for the limit and for errors
-   */
+  /** The entry for the field `type`. Counts a step of this kind, which is limited and named in errors. */
   choose<T>(kind: string, known: Record<string, T>): T {
     const type = this.string('type');
     const steps = (this.#spent.steps.get(kind) ?? 0) + 1;

@@ -4,8 +4,7 @@ import type { Encoding } from './processors.ts';
 import { shorten } from './shorten.ts';
 
 /**
- * The length of all texts of a model, such as SigLIP, that was trained on lower-cased texts of this length. pad: the
- * padding token; padId: id for padding if the tokenizer has no such token.
+ * Texts of a model, such as SigLIP, that was trained on lower-cased texts of this length. padId: without a token `pad`.
  */
 export type FixedLength = { length: number; pad?: string; padId: number };
 

@@ -1,4 +1,4 @@
-// The tokenizer of a speech model whose tokens are letters, from its vocab.json. The model predicts a letter for each
+// The tokenizer of a speech model whose tokens are letters, from vocab.json. The model predicts a letter for each
 // frame, and a blank separates equal letters.
 
 import { HeadlightError } from '../check/errors.ts';
@@ -6,8 +6,8 @@ import { HeadlightError } from '../check/errors.ts';
 import type { Encoding } from './processors.ts';
 
 /**
- * ids: ids by letter; blank: id of the blank; delimiter: letter between words; unknown: letter for all other
- * characters; upper: true if the letters are upper case.
+ * ids: by letter; blank: its id; delimiter: between words; unknown: for all other characters; upper: letters are upper
+ * case.
  */
 export type LetterParts = {
   ids: Map<string, number>;

@@ -1,5 +1,5 @@
-// Normalizes texts with long runs of combining marks. String.normalize would sort the marks in quadratic time, so this
-// file sorts them first.
+// Normalizes texts with long runs of combining marks, which String.normalize would sort in quadratic time: they are
+// sorted here first.
 
 /** Length from which runs of marks are sorted here. */
 export const MANY_MARKS = 64;
@@ -7,9 +7,7 @@ export const MANY_MARKS = 64;
 /** Returns true if normalization puts the second mark before the first. */
 const swaps = (first: string, second: string) => `${first}${second}`.normalize('NFD') !== first + second;
 
-/**
- * Returns true unless the canonical combining class is 0. U+0334 has the lowest class of all marks, U+0345 the highest.
- */
+/** False for canonical combining class 0. U+0334 has the lowest class of all marks, U+0345 the highest. */
 const isMark = (char: string) => swaps(char, '\u0334') || swaps('\u0345', char);
 
 /** Returns the rank of each mark of a text by canonical combining class, counted from 1. */

@@ -1,31 +1,24 @@
-// Merges adjacent pieces of a word in the order of the ranks of their pairs. The pairs are in a heap, so that a word of
-// n pieces takes O(n log n).
+// Merges adjacent pieces of a word by the ranks of their pairs, with a heap: n pieces take O(n log n).
 
 import { MAX_ID } from './vocabulary.ts';
 
 /** ids of pieces, and their ranges in the word */
 export type PieceList = { id: number[]; begin: number[]; end: number[] };
 export type Pairs = {
-  /** returns the rank of a pair, −1 if it is not merged */
+  /** −1 if the pair is not merged */
   rank: (left: number, right: number) => number;
-  /** returns the id of the merged piece */
+  /** id of the merged piece */
   join: (rank: number, left: number, right: number) => number;
 };
 
 /** A number above all ids, so that left · SHIFT + right is a unique number for a pair. */
 export const SHIFT = 2 * MAX_ID;
-/**
- * A number above all positions. An entry of the heap is the rank of the pair · POSITIONS + the position of the left
- * piece.
- */
+/** Larger than all positions. An entry of the heap is rank · POSITIONS + position of the left piece. */
 const POSITIONS = 2 ** 31;
 
-/**
- * @param pieces the pieces before merging; changed in place
- * @returns the id, begin and end of each piece
- */
+/** Returns id, begin and end of each piece. Changes the given pieces. */
 export function mergePairs({ id, begin, end }: PieceList, pairs: Pairs): Int32Array {
-  // A doubly linked list of pieces: a merged pair is stored at the position of its left piece.
+  // A doubly linked list. A merged pair is stored at its left piece.
   const next = new Int32Array(id.length);
   const previous = new Int32Array(id.length);
   for (let at = 0; at < id.length; at++) [next[at], previous[at]] = [at + 1, at - 1];

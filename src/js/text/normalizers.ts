@@ -10,9 +10,9 @@ import { precompiled } from './precompiled.ts';
 export type Normalizer = (text: AlignedText) => AlignedText;
 
 /**
- * Characters that normalization may combine with the previous character: marks; Korean vowels and final consonants;
- * Korean compatibility and halfwidth letters and halfwidth Japanese voicing marks, which NFKC turns into these; Thai
- * and Lao vowels that NFKC splits into a mark and a letter; and Kirat Rai vowels, which combine with each other.
+ * Characters that normalization may combine with the previous one: marks; Korean vowels and final consonants; Korean
+ * compatibility and halfwidth letters and halfwidth Japanese voicing marks, which NFKC turns into these; Thai and Lao
+ * vowels that NFKC splits into a mark and a letter; and Kirat Rai vowels.
  */
 const JOINING = [
   '\\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u0e33\u0eb3',
@@ -61,7 +61,7 @@ function unicode(form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD') {
   });
 }
 
-// Each character is converted separately, because toLowerCase of a whole word has a special case for a final sigma.
+// Each character alone, because toLowerCase of a word has a special case for a final sigma.
 export const lowercase = () => replacing(fromRegExp(/\p{Changes_When_Lowercased}/gu), (char) => char.toLowerCase());
 const without = (pattern: RegExp) => replacing(fromRegExp(pattern), () => '');
 

@@ -1,5 +1,4 @@
-// A hash table from pairs of ids to ranks. A Map would need a number above 2³¹ for each pair, which it stores as an
-// object.
+// A hash table from pairs of ids to ranks. A Map would store the number above 2³¹ of a pair as an object.
 
 /** Factors of the hash function. They are odd, and random so that a file cannot choose pairs with equal hashes. */
 const [FIRST, SECOND] = Array.from({ length: 2 }, () => Math.floor(Math.random() * 2 ** 31) * 2 + 1);
@@ -9,7 +8,7 @@ export class PairTable {
   #slots: Int32Array<ArrayBuffer>;
   #shift: number;
 
-  /** @param most maximum number of pairs */
+  /** most: maximum number of pairs */
   constructor(most: number) {
     // At most half of the slots are in use.
     const bits = Math.max(4, 33 - Math.clz32(Math.max(1, most)));

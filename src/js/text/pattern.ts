@@ -8,20 +8,18 @@ import { parse } from './regex/parse.ts';
 const MAX_LENGTH = 20_000;
 const MAX_TEXT = 1024;
 
-/** returns the begin and end of each match, from left to right */
+/** begin and end of each match, from left to right */
 export type Pattern = (text: string) => number[];
 
 /**
- * Makes a pattern from a JavaScript regular expression, which must take linear time. The pattern finds no empty match
- * directly after another match or inside a surrogate pair.
- * @param pattern with the flag g
+ * Linear time. Finds no empty match directly after another match or inside a surrogate pair. pattern: with the flag g.
  */
 export const fromRegExp =
   (pattern: RegExp): Pattern =>
   (text) => {
     const found: number[] = [];
     let last = -1;
-    // exec is used, because matchAll would copy the RegExp for each text.
+    // matchAll would copy the RegExp for each text.
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
       const { index } = match;
@@ -34,7 +32,7 @@ export const fromRegExp =
     return found;
   };
 
-/** @param part not empty */
+/** part: not empty */
 const literal =
   (part: string): Pattern =>
   (text) => {
@@ -43,7 +41,7 @@ const literal =
     return found;
   };
 
-/** @param source in the syntax of Oniguruma */
+/** source: in the syntax of Oniguruma */
 export const regex = (source: string, fail: (reason: string) => Error): Pattern =>
   fromProgram(compile(parse(source, fail), fail));
 
@@ -52,17 +50,14 @@ function fromProgram(program: Program): Pattern {
   return (text) => (matcher ??= new Matcher(program)).matches(text);
 }
 
-/**
- * Reads a pattern of the file, which is { String } or { Regex }.
- * @returns null for an empty string
- */
+/** Reads a pattern of the file, which is { String } or { Regex }. returns null for an empty string. */
 export function readPattern(fields: Fields, name: string): Pattern | null {
   const pattern = fields.object(name);
   const kind = pattern.get('String') === null ? 'Regex' : 'String';
   const source = pattern.string(kind);
   const most = kind === 'String' ? MAX_TEXT : MAX_LENGTH;
   if (source.length > most) throw pattern.error(kind, `at most ${most} characters`);
-  // A lone surrogate must not match half of a pair, so it becomes U+FFFD, as in the text.
+  // A lone surrogate becomes U+FFFD, as in the text, because it must not match half of a pair.
   if (kind === 'String') return source ? literal(source.replace(/\p{Surrogate}/gu, '\ufffd')) : null;
   const fail = (reason: string) =>
     pattern.error(kind, `a regular expression that is supported; this one is not: ${reason}`);

@@ -1,5 +1,5 @@
-// A hash table from pieces to their ids. For texts that are looked up only once it is faster than a Map. It finds the
-// longest piece at a position of a text without copying parts of the text.
+// A hash table from pieces to ids, faster than a Map for texts that are looked up once. Finds the longest piece at a
+// position without copying parts of the text.
 
 /** Factor of the hash function. It is odd, and random so that a file cannot choose pieces with equal hashes. */
 const FACTOR = Math.floor(Math.random() * 2 ** 31) * 2 + 1;
@@ -22,7 +22,7 @@ export class PieceTable {
   /** Pieces without a slot. */
   #rest: Map<string, number> = new Map();
 
-  /** @param size the number of pieces */
+  /** size: the number of pieces */
   constructor(size: number) {
     // At most half of the slots are in use.
     const bits = Math.max(4, 33 - Math.clz32(Math.max(1, size)));
@@ -38,7 +38,7 @@ export class PieceTable {
     return mix(hash);
   }
 
-  /** @param piece that is not in the table */
+  /** piece: that is not in the table */
   add(piece: string, id: number) {
     if (piece.length > this.most) this.most = piece.length;
     const hash = this.#hash(piece);
@@ -77,10 +77,7 @@ export class PieceTable {
     return this.#find(this.#hash(text), text, 0, text.length);
   }
 
-  /**
-   * Finds the longest piece that begins at a position of a text. Returns its id and sets `length` to its length.
-   * Returns −1 if there is none.
-   */
+  /** The id of the longest piece at a position, whose length it sets, or −1. */
   longest(text: string, from: number) {
     const most = Math.min(text.length - from, this.most);
     let hash = 0;

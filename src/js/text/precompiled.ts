@@ -1,15 +1,11 @@
-// The normalizer that SentencePiece stores as `precompiled_charsmap`, which consists of a double-array trie over the
-// UTF-8 bytes of the texts to replace, and their replacements.
+// SentencePiece's `precompiled_charsmap`: a double-array trie over UTF-8 bytes, and the replacements.
 
 import { HeadlightError } from '../check/errors.ts';
 import type { Edit } from './aligned.ts';
 import { decodeUtf8, toUtf8 } from './bytelevel.ts';
 import type { Fields } from './fields.ts';
 
-/**
- * Maximum bytes of a grapheme that is looked up as a whole. The characters of a longer grapheme are looked up one by
- * one.
- */
+/** Maximum bytes of a grapheme that is looked up as a whole, not by its characters. */
 const MAX_BYTES = 5;
 /** Maximum bytes of a replacement. */
 const MAX_TEXT = 1024;
@@ -72,8 +68,8 @@ function lookUp({ units, texts }: ReturnType<typeof readMap>, bytes: Uint8Array)
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * Yields the graphemes of a text. Intl.Segmenter takes quadratic time, so the text is passed to it in pieces. The last
- * grapheme of a piece may continue in the next piece, so the next piece begins with it.
+ * Intl.Segmenter takes quadratic time, so it gets pieces. The last grapheme of a piece may continue in the next, which
+ * begins with it.
  */
 export function* graphemesOf(text: string): Generator<{ segment: string; index: number }> {
   let size = PIECE;
@@ -97,7 +93,7 @@ export function* graphemesOf(text: string): Generator<{ segment: string; index: 
   }
 }
 
-/** @param bytes contents of the map; default: the field, in base64 */
+/** bytes: contents of the map; default: the field, in base64 */
 export function precompiled(
   fields: Fields,
   bytes: Uint8Array<ArrayBuffer> = readBase64(fields),

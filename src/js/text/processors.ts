@@ -3,10 +3,7 @@
 import { type Fields, fieldError } from './fields.ts';
 import { MAX_ID } from './vocabulary.ts';
 
-/**
- * The tokens of a text. Offsets are [begin, end] in UTF-16 units of the text, or [0, 0] for special tokens that a
- * template adds.
- */
+/** Offsets are [begin, end] in UTF-16 units of the text, or [0, 0] for special tokens that a template adds. */
 export type Encoding = {
   ids: number[];
   tokens: string[];
@@ -39,7 +36,7 @@ const specialPart = ({ ids, tokens }: Special, typeId: number): Part => ({
 
 const withType = (part: Part, typeId: number): Part => ({ ...part, typeIds: part.ids.map(() => typeId) });
 
-/** @param templates for one text and for two */
+/** templates: for one text and for two */
 const filling =
   (templates: Piece[][]): Processor =>
   (parts) =>
@@ -124,7 +121,7 @@ function byteLevel(fields: Fields): Processor {
   return (parts) => parts.map((part) => ({ ...part, offsets: part.tokens.map((_, i) => trimmed(part, i, prefix)) }));
 }
 
-/** @param prefix true if the pre-tokenizer has added a space at the start */
+/** prefix: true if the pre-tokenizer has added a space at the start */
 function trimmed({ text, tokens, offsets }: Part, i: number, prefix: boolean): [begin: number, end: number] {
   let [begin, end] = offsets[i];
   let [leading, trailing] = SPACES_AROUND.map((spaces) => [...(spaces.exec(tokens[i])?.[0] ?? '')].length);

@@ -10,13 +10,10 @@ export type SampleOptions = {
   topK?: number;
   /** probability P: of these tokens, only the fewest whose probabilities sum to P can be chosen; default: 1 */
   topP?: number;
-  /** returns numbers that are uniform in [0, 1); required if the temperature is not 0 */
+  /** uniform in [0, 1); required if the temperature is not 0 */
   random?: () => number;
 };
-/**
- * logProb: log probability by the softmax of the logits at
- *   temperature 1
- */
+/** logProb: by the softmax at temperature 1 */
 export type Sample = { id: number; logProb: number };
 
 const OPTIONS = ['temperature', 'topK', 'topP', 'random'];
@@ -34,10 +31,7 @@ function resolveOptions(options: SampleOptions) {
   };
 }
 
-/**
- * Chooses a token. Among tokens with equal logits, the first ranks higher.
- * @param logits (V), −Infinity for tokens that must not be chosen
- */
+/** Chooses a token, of equal logits the first. logits: (V), −Infinity for tokens that must not be chosen. */
 export function sample(logits: Float32Array, options: SampleOptions = {}): Sample {
   const { temperature, topK, topP, random } = resolveOptions(options);
   const likeliest = findLikeliest(logits);
@@ -57,9 +51,8 @@ export function sample(logits: Float32Array, options: SampleOptions = {}): Sampl
 }
 
 /**
- * Changes logits in place to make some tokens less likely or to exclude them.
- * @param by repeated: tokens so far; suppress: tokens that must not be chosen; forced: the only tokens that may   be
- *   chosen; empty: all
+ * Changes logits in place. by: repeated: tokens so far; suppress: must not be chosen; forced: the only ones that may,
+ * all if empty.
  */
 export function restrict(
   logits: Float32Array,
@@ -115,7 +108,9 @@ function sum(weights: ArrayLike<number>) {
   return total;
 }
 
-/** Picks one of the K most likely tokens, considering only the fewest of them whose probabilities sum to the share P. */
+/**
+ * Picks one of the K most likely tokens, considering only the fewest of them whose probabilities sum to the share P.
+ */
 function pickOfLikeliest(logits: Float32Array, weights: Float64Array, topK: number, topP: number, share: number) {
   const next = likeliestFirst(logits);
   const isLimited = topK < logits.length;
@@ -132,10 +127,7 @@ function pickOfLikeliest(logits: Float32Array, weights: Float64Array, topK: numb
   return candidates[pick(shares, share)];
 }
 
-/**
- * Returns a function that returns the tokens one by one, the most likely first. It uses a heap, because most callers
- * need only a few tokens.
- */
+/** Returns tokens one by one, by a heap, because most callers need only a few. */
 function likeliestFirst(logits: Float32Array) {
   const heap = new Int32Array(logits.length);
   for (let i = 0; i < heap.length; i++) heap[i] = i;

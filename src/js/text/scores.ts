@@ -1,5 +1,5 @@
-// SentencePiece's BPE. The adjacent pair whose concatenation is the piece with the highest score is merged first. Among
-// pairs with equal scores, the leftmost is merged first.
+// SentencePiece's BPE: of adjacent pairs, the one whose concatenation has the highest score is merged first, of equal
+// ones the leftmost.
 
 import { mergePairs, type PieceList, SHIFT } from './merge.ts';
 import { byteFallback, MAX_ID, type Model } from './vocabulary.ts';

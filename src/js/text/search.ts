@@ -1,6 +1,5 @@
-// Finds the longest of many words at each position of a text in linear time (Aho–Corasick). The automaton contains the
-// reversed words and reads the text backwards, so that it finds the words that begin at a position instead of those
-// that end there.
+// Finds the longest word at each position in linear time (Aho–Corasick). The automaton has reversed words and reads
+// backwards, so that it finds words that begin at a position, not those that end there.
 
 import { Trie } from './trie.ts';
 
@@ -16,7 +15,7 @@ export class Search {
     this.#trie = new Trie(backwards);
     this.#suffix = new Int32Array(this.#trie.size);
     this.#longest = new Int32Array(this.#trie.size).fill(-1);
-    // Nodes are in breadth-first order, so the links of shorter nodes are complete.
+    // In breadth-first order, so the links of shorter nodes are complete.
     for (let node = 0; node < this.#trie.size; node++)
       for (const [unit, child] of this.#trie.childrenOf(node)) {
         const suffix = node === 0 ? 0 : this.#next(this.#suffix[node], unit);
@@ -36,10 +35,7 @@ export class Search {
     return Math.max(child, 0);
   }
 
-  /**
-   * Returns the index of the longest word that begins at each position, −1 if there is none.
-   * @returns null if the text contains no word
-   */
+  /** Index of the longest word that begins at each position, or −1; null without any word. */
   longest(text: string): Int32Array | null {
     const found = new Int32Array(text.length);
     let any = false;

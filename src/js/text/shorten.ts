@@ -2,10 +2,7 @@
 
 import type { Encoding } from './processors.ts';
 
-/**
- * Keeps the first tokens of a text, and the special tokens at the end of the text.
- * @param most maximum number of tokens
- */
+/** Keeps the first tokens of a text, and the special tokens at the end of the text. most: maximum number of tokens. */
 export function shorten(encoding: Encoding, most: number): Encoding {
   const { ids, offsets } = encoding;
   if (ids.length <= most) return encoding;

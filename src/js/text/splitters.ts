@@ -1,4 +1,4 @@
-// Pre-tokenizers split a text into words, which the model of the tokenizer then splits into pieces.
+// Pre-tokenizers split a text into words, which the tokenizer's model splits into pieces.
 
 import { type AlignedText, replaceEach } from './aligned.ts';
 import { toByteChars } from './bytelevel.ts';
@@ -50,7 +50,7 @@ export function splitting(pattern: Pattern, behaviour: Behaviour, invert = false
     if (text === '') return [];
     const found = pattern(text);
     const all = found[0] === 0 && found[1] === text.length;
-    // This is a fast path, because a word from an earlier step is usually a single part.
+    // A word from an earlier step is usually a single part.
     if (all || found.length === 0) return behaviour === 'Removed' && all !== invert ? [] : [word];
     const parts = partsOf(text, found);
     if (invert) for (const part of parts) part.matches = !part.matches;
@@ -65,10 +65,7 @@ export function splitting(pattern: Pattern, behaviour: Behaviour, invert = false
   };
 }
 
-/**
- * Chains steps depth first. Each word passes all steps before the next word, so that few intermediate words exist at
- * once.
- */
+/** Each word passes all steps before the next word, so that few intermediate words exist at once. */
 const chain =
   (steps: readonly Splitter[]): Splitter =>
   (word) => {

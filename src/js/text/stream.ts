@@ -1,5 +1,4 @@
-// Streams of generated text. decodeStream keeps incomplete characters until they are complete. stopStream keeps text
-// that may be the beginning of a stop sequence.
+// Streams of generated text: decodeStream holds back incomplete characters, stopStream what may begin a stop sequence.
 
 import { argumentError } from '../check/errors.ts';
 
@@ -10,12 +9,11 @@ export type Decodes = { decode(ids: number[]): string };
 const INVALID = '\ufffd';
 
 /**
- * Decodes tokens one by one. The returned texts concatenate to the text of all tokens.
- * @returns push returns the text that is complete; end returns the remaining text; holds: true if text remains
+ * The texts that push and end return concatenate to the text of all tokens; push leaves out what is incomplete. holds:
+ * text remains.
  */
 export function decodeStream(tokenizer: Decodes): { push(id: number): string; end(): string; readonly holds: boolean } {
-  // The tokens of the last returned text. They are kept, because the space before a token may depend on the previous
-  // token.
+  // Of the last returned text: the space before a token may depend on the previous one.
   let previous: number[] = [];
   let held: number[] = [];
   const heldText = () => tokenizer.decode([...previous, ...held]).slice(tokenizer.decode(previous).length);
@@ -37,10 +35,7 @@ export function decodeStream(tokenizer: Decodes): { push(id: number): string; en
   };
 }
 
-/**
- * @returns text: text before the first possible stop sequence; stop: the stop sequence that was found. end returns the
- *   remaining text
- */
+/** returns text: before the first possible stop sequence; stop: that was found; end returns the remaining text */
 export function stopStream(stops: readonly string[]): {
   push(text: string): { text: string; stop: string | null };
   end(): string;

@@ -6,8 +6,7 @@ import { argumentError } from '../check/errors.ts';
 import { INSPECT } from '../check/inspect.ts';
 import { formatError, readBytes } from '../io/bytes.ts';
 import { parseJson } from '../io/json.ts';
-import type { Section } from './added.ts';
-import { type AddedToken, readAddedTokens, sectionsOf } from './added.ts';
+import { type AddedToken, readAddedTokens, type Section, sectionsOf } from './added.ts';
 import { AlignedText } from './aligned.ts';
 import { readBpe } from './bpe.ts';
 import { growthLimit, readDecoder } from './decoders.ts';
@@ -97,7 +96,7 @@ export class Tokenizer {
     const parts = [this.#encodePart(text, 'text', 0)];
     if (pair !== undefined) parts.push(this.#encodePart(pair, 'pair', 1));
     const all = this.#process(parts);
-    // concat is faster than flatMap. The number of its arguments is small, because templates have few parts.
+    // Faster than flatMap. Templates have few parts, so there are few arguments.
     const concat: <K extends 'ids' | 'tokens' | 'offsets' | 'typeIds'>(name: K) => Encoding[K] = (name) =>
       ([] as any).concat(...all.map((part) => part[name]));
     const encoding: Encoding = {
@@ -134,10 +133,7 @@ export class Tokenizer {
     return part;
   }
 
-  /**
-   * Converts ids to text. Ids without a token are skipped, because the vocabulary of many models is padded to a round
-   * size.
-   */
+  /** Ids without a token are skipped, because many vocabularies are padded to a round size. */
   decode(ids: ArrayLike<number>, options: DecodeOptions = {}): string {
     const skipSpecial = readDecodeOptions(options);
     if (ids === null || typeof ids !== 'object' || !Number.isSafeInteger(ids.length) || ids.length < 0)
@@ -158,7 +154,6 @@ export class Tokenizer {
   }
 }
 
-/** @returns skipSpecial */
 function readDecodeOptions(options: DecodeOptions): boolean {
   if (options === null || typeof options !== 'object')
     throw argumentError('decode', 'options', options, 'an object of options');
@@ -189,7 +184,7 @@ function readFile(file: Fields, fixed?: FixedLength): Parts {
 const modelWithoutType = (model: Fields) =>
   model.get('merges') !== null ? readBpe : Array.isArray(model.get('vocab')) ? readUnigram : readWordPiece;
 
-/** @param source the file: its bytes, its text or its JSON */
+/** source: the file: its bytes, its text or its JSON */
 export function openTokenizer(source: ArrayBuffer | ArrayBufferView | string | object, fixed?: FixedLength): Tokenizer {
   const isFile = source instanceof Object && !ArrayBuffer.isView(source) && !isBuffer(source);
   return new Tokenizer(readFile(new Fields(isFile ? source : parseTokenizer(source), ''), fixed), fixed);
@@ -197,10 +192,7 @@ export function openTokenizer(source: ArrayBuffer | ArrayBufferView | string | o
 
 const isBuffer = (source: object) => /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(source));
 
-/**
- * Parses a tokenizer.json. Objects become Maps.
- * @param source its bytes or its text
- */
+/** Parses a tokenizer.json. Objects become Maps. source: its bytes or its text. */
 export function parseTokenizer(source: unknown) {
   const fail = (reason: string) => formatError(CALLER, `not the JSON of a tokenizer: ${reason}`);
   if (typeof source === 'string') return parseJson(source, fail, { maps: true });

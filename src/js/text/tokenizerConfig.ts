@@ -1,6 +1,6 @@
-// Applies the settings of tokenizer_config.json to a tokenizer.json, as the fast tokenizers of transformers do: tokens
-// that only the settings have, the special tokens around a text, lower case, and the space before the first word. A
-// setting that a class of tokenizers ignores there is ignored here.
+// Applies tokenizer_config.json to a tokenizer.json, as fast tokenizers of transformers do: tokens that only the
+// settings have, special tokens around a text, lower case, and the space before the first word. What a class ignores
+// there is ignored here.
 
 /** A parsed tokenizer.json, in which objects are Maps. */
 export type File = Map<string, any>;
@@ -10,10 +10,7 @@ export type Settings = Record<string, any>;
 const FLAGS = ['single_word', 'lstrip', 'rstrip', 'normalized', 'special'];
 const SPECIALS = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
 
-/**
- * Classes of tokenizers whose special tokens around a text follow the settings, with the tokens that they use by
- * default, by the beginning of their names.
- */
+/** Classes whose special tokens around a text follow the settings, with defaults, by the beginning of their names. */
 const AROUND: [names: RegExp, begin: string, end: string][] = [
   [/^(code_?)?llama|^(mistral|mixtral|phi3)$/, '<s>', '</s>'],
   [/^gemma/, '<bos>', '<eos>'],
@@ -22,11 +19,7 @@ const AROUND: [names: RegExp, begin: string, end: string][] = [
 /** Classes of tokenizers that set their BertNormalizer by the settings. */
 const OF_BERT = /^(bert|distil_?bert|electra|mobile_?bert|mpnet|conv_?bert|squeeze_?bert|layout_?lm|funnel)$/;
 
-/**
- * @param file is changed
- * @param modelType model_type of config.json, for settings without tokenizer_class
- * @returns true if the file has been changed
- */
+/** Returns true if it changed the file. modelType: of config.json, for settings without tokenizer_class. */
 export function applySettings(file: File, settings: Settings, modelType: unknown): boolean {
   const given = settings.tokenizer_class;
   const name = typeof given === 'string' ? given.replace(/Tokenizer(Fast)?$/, '') : modelType;
@@ -44,7 +37,6 @@ function contentOf(token: any): string | undefined {
   return typeof content === 'string' && content !== '' ? content : undefined;
 }
 
-/** Sets fields of an object of the file. */
 function setFields(object: File, fields: Record<string, unknown>) {
   let changed = false;
   for (const [name, value] of Object.entries(fields)) {

@@ -39,7 +39,7 @@ export class Trie {
     this.#word = Int32Array.from(word);
   }
 
-  /** @returns −1 if there is no such child */
+  /** returns −1 if there is no such child */
   child(node: number, unit: number): number {
     let low = this.#first[node];
     let high = low + this.#count[node] - 1;
@@ -67,10 +67,7 @@ export class Trie {
     return this.#word[node];
   }
 
-  /**
-   * Calls `found` for the words that begin at a position, the shortest first. If a word is in the list twice, its last
-   * index is used.
-   */
+  /** Calls `found` for the words that begin at a position, the shortest first; of equal words only the last index. */
   each(text: string, at: number, found: (word: number, end: number) => void) {
     for (let node = 0; at < text.length; ) {
       node = this.child(node, text.charCodeAt(at++));
@@ -79,7 +76,7 @@ export class Trie {
     }
   }
 
-  /** @returns the longest word that begins at a position; word: −1 if there is none */
+  /** returns the longest word that begins at a position; word: −1 if there is none */
   longest(text: string, at: number): { word: number; end: number } {
     let longest = { word: -1, end: at };
     this.each(text, at, (word, end) => {

@@ -1,5 +1,5 @@
-// The Unigram model splits a word into the pieces with the largest sum of scores, which are log probabilities. The
-// Viterbi algorithm computes the best path to each position from the best paths to earlier positions.
+// The Unigram model splits a word into the pieces with the largest sum of scores, log probabilities, by the Viterbi
+// algorithm.
 
 import { HeadlightError } from '../check/errors.ts';
 import { quote } from '../check/quote.ts';

@@ -5,25 +5,18 @@ import { type Fields, fieldError } from './fields.ts';
 
 /** finds the pieces of a word, in order */
 export type Pieces = (word: string, found: (id: number, begin: number, end: number, unknown?: boolean) => void) => void;
-/**
- * a tokenizer model; texts: the
- *   pieces by id, with gaps; the same piece may have several ids
- */
+/** texts: pieces by id, with gaps; the same piece may have several ids */
 export type Model = { ids: Map<string, number>; texts: readonly string[]; pieces: Pieces };
 
 /** The largest id of a piece. */
 export const MAX_ID = 2 ** 24;
 
-/**
- * Reads an object that maps pieces to ids.
- * @returns texts: the pieces by id, with gaps
- */
+/** Reads an object that maps pieces to ids. returns texts: the pieces by id, with gaps. */
 export function readVocabulary(fields: Fields): { ids: Map<string, number>; texts: string[] } {
   const path = fields.pathOf('vocab');
   const ids = fields.map('vocab');
   const texts: string[] = [];
-  // A callback is used, because destructuring in a loop is slow until the loop is compiled, and would take most of the
-  // time.
+  // A callback: destructuring in a loop is slow until the loop is compiled, and would take most of the time.
   ids.forEach((id, piece) => {
     if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0 || id > MAX_ID)
       throw fieldError(`${path}['${piece.slice(0, 40)}']`, id, `an integer from 0 to ${MAX_ID}`);
@@ -43,10 +36,7 @@ export function readPiece(fields: Fields, name: string, ids: Map<string, number>
 /** Maximum number of texts whose byte pieces are cached. */
 const MAX_CACHED = 10_000;
 
-/**
- * Returns a function that converts a text to the pieces <0x00> to <0xFF> of its UTF-8 bytes.
- * @returns returns null if one of the pieces is not in the vocabulary
- */
+/** Converts a text to the pieces <0x00> to <0xFF> of its UTF-8 bytes, or to null if one is not in the vocabulary. */
 export function byteFallback(ids: Map<string, number>): (text: string) => number[] | null {
   const pieces = Array.from({ length: 256 }, (_, byte) => {
     const hex = byte.toString(16).toUpperCase().padStart(2, '0');

@@ -1,26 +1,19 @@
-// The WordPiece model splits a word greedily: it repeatedly takes the longest piece that matches. A word that cannot be
-// split completely is one unknown token.
+// WordPiece repeatedly takes the longest piece that matches. A word that cannot be split completely is one unknown
+// token.
 
 import { type Fields, fieldError } from './fields.ts';
 import { PieceTable } from './pieceTable.ts';
 import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH, Trie } from './trie.ts';
 import { type Model, readPiece, readVocabulary } from './vocabulary.ts';
 
-/**
- * Maximum length of words that are split by a hash table. Longer words are split by a trie, which takes fewer steps.
- */
+/** Longer words are split by a trie, which takes fewer steps than a hash table. */
 const MAX_SHORT = 32;
-/**
- * Number of searches in the Map of the vocabulary before the hash table is made. They take about as long as making the
- * table.
- */
+/** Searches in the Map of the vocabulary before the hash table is made, which takes about as long. */
 const FEW = 2000;
 /** Maximum number of words whose pieces are cached. */
 const MAX_CACHED = 20_000;
 
-/**
- * Finds the longest piece at a position of a word, among the pieces with a prefix. The prefix is not part of the word.
- */
+/** Finds the longest piece at a position of a word, among the pieces with a prefix, which is not part of the word. */
 class Finder {
   /** End of the piece that longest() found last. */
   declare end: number;
@@ -33,7 +26,7 @@ class Finder {
   /** Made when a long word occurs. */
   #trie: Trie | undefined;
 
-  /** @param most length of the longest piece */
+  /** most: length of the longest piece */
   constructor(ids: Map<string, number>, prefix: string, most: number) {
     this.#ids = ids;
     this.#prefix = prefix;

@@ -7,7 +7,7 @@ import test, { after, before } from 'node:test';
 import { load } from 'headlight-attention';
 import { edgeAttribution, findCircuit, logitDifference } from 'headlight-attention/analysis';
 import { cutKey, probabilities } from '../../../src/build/demo/copying.ts';
-import { OPENING } from '../../../web/store/state.ts';
+import { OPENING } from '../../../web/model/state.ts';
 
 let hl, model;
 before(async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { headRoles, readHeadvis, scanHeads, writeHeadvis } from 'headlight-attention/analysis';
 import { uniformSource } from '../../../src/js/ops/random.ts';
-import { saidTwice } from '../../../web/features/heads/repeatedPassages.ts';
+import { saidTwice } from '../../../web/model/repeatedPassages.ts';
 import { hl } from '../../support/headlight.js';
 import { plainRole, plainRoles } from '../../support/plain_scan.js';
 import { firstTokenFiles, PLANTED, plantedFiles, TEXTS } from '../../support/plantedModel.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../src/js/ops/random.ts';
-import { batchOf, TASKS } from '../../../web/features/train/tasks.ts';
+import { batchOf, TASKS } from '../../../web/model/training/tasks.ts';
 import { hl } from '../../support/headlight.js';
 import { teach } from '../../support/teach.js';
 

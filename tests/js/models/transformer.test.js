@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeadlightError, load } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import { TASKS } from '../../../web/features/train/tasks.ts';
+import { TASKS } from '../../../web/model/training/tasks.ts';
 import { difference } from '../../support/golden.js';
 import { build, everywhere, flavours, hl } from '../../support/headlight.js';
 import { crossEntropy, differences } from '../../support/layers.js';

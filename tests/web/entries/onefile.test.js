@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { inflateSync } from 'node:zlib';
 import { writeNpy } from 'headlight-attention/formats';
-import { OPENING } from '../../../web/store/state.ts';
+import { OPENING } from '../../../web/model/state.ts';
 import { GUESS } from '../../support/opening.js';
 import { faults, headSwitch, openChooser, openEmpty, openTraining, page, spoil } from '../../support/page.js';
 

@@ -12,8 +12,6 @@ import {
 import { pointsText } from '../../../web/features/circuit/circuitState.ts';
 import { actingThrough, allParts, partsAdding } from '../../../web/features/flow/contributions.ts';
 import { isPicked, nameOf, pick, sameComposition } from '../../../web/features/flow/pickedPart.ts';
-import { writtenFrom } from '../../../web/features/prompt/written.ts';
-import { hasTrial, lineKey, numberKey, readTrial, TRICK } from '../../../web/features/story/trial.ts';
 import {
   bitsOf,
   changeOf,
@@ -28,6 +26,8 @@ import { chooseToken, otherName, percentText, tokenIn } from '../../../web/featu
 import { nextPlace, figureOf as shareFigure, shareText, shownShare } from '../../../web/features/trace/shares.ts';
 import { byChange, figureOf, likelierFirst, perToken } from '../../../web/features/train/changes.ts';
 import { shownRows, showRows, writtenWords } from '../../../web/features/written/writtenWords.ts';
+import { hasTrial, lineKey, numberKey, readTrial, TRICK } from '../../../web/model/trial.ts';
+import { writtenFrom } from '../../../web/model/written.ts';
 
 const signal = (value) => ({ value });
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
+import { initialState } from '../../../web/model/state.ts';
 import { createAtlas } from '../../../web/store/atlas.ts';
-import { initialState } from '../../../web/store/state.ts';
 
 function start() {
   const asked = [];

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { change, initialState } from '../../../web/model/state.ts';
 import { isStep, kindOf } from '../../../web/store/browserHistory.ts';
-import { change, initialState } from '../../../web/store/state.ts';
 
 /** Returns the history entries that a sequence of changes makes. */
 function steps(...patches) {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { initialState } from '../../../web/model/state.ts';
 import { createDocument } from '../../../web/store/document.ts';
-import { initialState } from '../../../web/store/state.ts';
 
 function start(first = {}) {
   const [told, models, changes] = [[], [], []];

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
+import { initialState } from '../../../web/model/state.ts';
 import { createContinuation } from '../../../web/store/continuation.ts';
 import { createDocument } from '../../../web/store/document.ts';
 import { createFailures } from '../../../web/store/failures.ts';
 import { createModelChoice } from '../../../web/store/modelChoice.ts';
 import { createOpenedModels } from '../../../web/store/openedModels.ts';
-import { initialState } from '../../../web/store/state.ts';
 
 function start({ state = {}, earlier = null, last = null, opened = [], title = null } = {}) {
   const done = [];

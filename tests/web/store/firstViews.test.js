@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { initialState } from '../../../web/model/state.ts';
 import { firstTextOf, firstViewOf } from '../../../web/store/firstViews.ts';
-import { initialState } from '../../../web/store/state.ts';
 
 const about = (more) => ({
   kind: 'transformer',

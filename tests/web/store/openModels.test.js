@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { initialState, MAX_TEXT } from '../../../web/model/state.ts';
 import { createDocument } from '../../../web/store/document.ts';
 import { createOpening } from '../../../web/store/openModels.ts';
-import { initialState, MAX_TEXT } from '../../../web/store/state.ts';
 
 function start(first = {}) {
   const [asked, told] = [[], []];

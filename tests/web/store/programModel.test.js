@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { PROGRAM_MODEL } from '../../../web/model/state.ts';
 import { createProgramModel } from '../../../web/store/programModel.ts';
-import { PROGRAM_MODEL } from '../../../web/store/state.ts';
 
 const start = (input) => {
   const asked = [];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { runOf } from '../../../web/store/runInput.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../web/store/state.ts';
+import { runOf } from '../../../web/model/runInput.ts';
+import { change, initialState } from '../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../web/store/address.ts';
 import { record, redo, replace, settle, startHistory, undo } from '../../../web/store/undo.ts';
 import { LANGUAGES, loadLanguage } from '../../../web/texts/languages.ts';
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { runOf } from '../../../web/store/runInput.ts';
-import { change, initialState } from '../../../web/store/state.ts';
+import { runOf } from '../../../web/model/runInput.ts';
+import { change, initialState } from '../../../web/model/state.ts';
 import { createTracing } from '../../../web/store/tracing.ts';
 
 const pinned = runOf({ ...initialState, text: 'upper' });

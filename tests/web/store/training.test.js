@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { usualSettings } from '../../../web/features/train/tasks.ts';
-import { change, initialState } from '../../../web/store/state.ts';
+import { change, initialState } from '../../../web/model/state.ts';
+import { usualSettings } from '../../../web/model/training/tasks.ts';
 import { createTraining } from '../../../web/store/training.ts';
 
 const opened = change(initialState, { model: 'trained', panel: 'train' });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { weightText as atlasText } from '../../../web/features/atlas/numbers.ts';
-import { cellText, fineShareText, plain, signed, sumText, weightText } from '../../../web/texts/numbers.ts';
+import { cellText, fineShareText, plain, signed, sumText, weightText } from '../../../web/model/numbers.ts';
 
 test('weights have two digits; in cells and on the map they have no zero before them', () => {
   const weights = [0, 0.004, 0.005, 0.126, 0.994, 0.995, 1, Number.NaN];

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { runPairOf, SIGNED } from '../../../web/features/compare/tokenPairs.ts';
+import { placeOf, RAMP, toRgb, weightAt } from '../../../web/drawing/colourRamp.ts';
+import { runPairOf, SIGNED } from '../../../web/drawing/tokenPairs.ts';
 import { comparisonOf, figureOf } from '../../../web/features/export/figure.ts';
-import { highestScores } from '../../../web/features/heads/roles.ts';
-import { placeOf, RAMP, toRgb, weightAt } from '../../../web/features/heatmap/colourRamp.ts';
-import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/features/prompt/tokens.ts';
+import { highestScores } from '../../../web/model/roles.ts';
+import { nameOf, piecesOf, positionIn, restOf, spokenName } from '../../../web/model/tokens.ts';
 import {
   labelSize,
   MIN_PICTURE,

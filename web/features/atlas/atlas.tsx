@@ -2,7 +2,7 @@
 // chosen head. The reading column of the atlas is the page of that head.
 
 import { useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { HeadMap } from './headMap.tsx';
 import { HeadPage } from './headPage.tsx';

@@ -1,6 +1,6 @@
 // The axes of the map of all heads: the value of each head on an axis, and scales from values to pixels.
 
-import type { AtlasMap, AtlasMeasure, AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasMap, AtlasMeasure, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 export type AxisName =
   | 'distance'
   | 'variation'
@@ -14,10 +14,7 @@ export type AxisName =
 export type Tick = { value: number; at: number };
 export type Scale = { at: (value: number) => number; ticks: Tick[]; least: number; most: number };
 
-/**
- * The axes whose values are numbers of tokens, with the value at which each axis begins. On such an axis each mark has
- * twice the value of the previous one.
- */
+/** The axes in numbers of tokens, with the value at which each begins. Each mark has twice the previous value. */
 const TOKENS = { distance: 0, variation: 0, spread: 1 };
 /** All axes. An axis that is not in TOKENS shows a share of the attention weight, except cost, which is in bits. */
 export const AXES: AxisName[] = [
@@ -62,19 +59,13 @@ export const valuesOn = (map: AtlasMap, name: AxisName) =>
 /** Returns the axes on which at least two heads have a value. */
 export const axesOf = (map: AtlasMap) => AXES.filter((name) => valuesOn(map, name).filter(Number.isFinite).length > 1);
 
-/**
- * Returns the names of both axes: those in the page's state if the map has values for them, otherwise the default.
- * @param axes of the state
- */
+/** Returns the names of both axes: those of the state (`axes`) if the map has values for them, else the default. */
 export function shownAxes(map: AtlasMap, axes: string): AxisName[] {
   const known = axesOf(map);
   return axes.split('.').map((name, i) => known.find((axis) => axis === name) ?? (i === 0 ? 'distance' : 'spread'));
 }
 
-/**
- * @param from position of the least value, in pixels
- * @param to position of the largest value, in pixels
- */
+/** `from`, `to`: positions of the least and the largest value, in pixels. */
 export function scaleOf(name: AxisName, values: number[], from: number, to: number): Scale {
   const known = values.filter(Number.isFinite);
   const largest = known.reduce((most, value) => Math.max(most, value), 0);

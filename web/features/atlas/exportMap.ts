@@ -1,12 +1,12 @@
 // Exports the map to files: the numbers of the heads as CSV, and the drawing as SVG.
 
-import type { AtlasMap } from '../../store/atlasProtocol.ts';
-import type { NamedRoles } from '../../store/protocol.ts';
+import { fixed, type Measure, SANS, xml } from '../../drawing/export/svg.ts';
+import { widthOf } from '../../drawing/textWidth.ts';
+import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
+import type { NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Session } from '../../store/session.ts';
 import { download } from '../../ui/download.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
-import { fixed, type Measure, SANS, xml } from '../export/svg.ts';
-import { widthOf } from '../heatmap/textWidth.ts';
 import { type AxisName, axesOf, scaleOf, shownAxes, valuesOn } from './axes.ts';
 import { SHAPES } from './shapes.ts';
 import { rolesOn, shownMap } from './shownMap.ts';
@@ -21,10 +21,7 @@ export type ShownRoles = NamedRoles | { roles: null; weights: null };
 /** Returns a number for a file; an empty text if it is unknown. */
 const figure = (x: number | null | undefined) => (Number.isFinite(x) ? Number(Number(x).toPrecision(6)) : '');
 
-/**
- * Returns one row for each head: its role, the mean weight that it gives to the tokens of this role, and its values on
- * all axes.
- */
+/** Returns one row per head: its role, its mean weight on the tokens of this role, its values on all axes. */
 export function mapCsv(map: AtlasMap, named: ShownRoles) {
   const names = axesOf(map);
   const values = names.map((name) => valuesOn(map, name));
@@ -36,10 +33,7 @@ export function mapCsv(map: AtlasMap, named: ShownRoles) {
   return `${[['layer', 'head', 'role', 'role_weight', ...names], ...rows].map((row) => row.join(',')).join('\n')}\n`;
 }
 
-/**
- * Returns the map as SVG, with its axes and the name of each head.
- * @param measure returns the width of a text in the page
- */
+/** Returns the map as SVG, with axes and names. `measure` returns the width of a text in the page. */
 export function mapSvg(
   map: AtlasMap,
   named: ShownRoles,
@@ -86,7 +80,6 @@ export function mapSvg(
   ].join('\n');
 }
 
-/** Saves the map as a file. */
 export async function saveMap(kind: 'headvis' | 'csv' | 'svg', session: Session) {
   if (kind === 'headvis') return session.atlas.saveHeadvis();
   const map = shownMap(session.atlas.map.peek(), session.run.peek(), session.atlas.measured.peek());

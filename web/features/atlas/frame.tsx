@@ -1,10 +1,10 @@
 // A frame that the visitor draws on the map. The heads in it are listed, and can be switched off together.
 
 import { useRef, useState } from 'preact/hooks';
-import type { AtlasMap } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { withPlace } from '../../model/modelEdits.ts';
+import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { withPlace } from '../whatif/modelEdits.ts';
 import type { Drawn } from './headMap.tsx';
 import { type Box, headsIn, type Point } from './placeLabels.ts';
 import { useAtlasTexts } from './texts.ts';

@@ -1,7 +1,7 @@
 // The cost of switching off the chosen head: a fine line for each passage, and a mark at the mean.
 
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { scaleOf } from './axes.ts';
 import { bitsText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';
@@ -47,10 +47,7 @@ function changeText(texts: ReturnType<typeof useAtlasTexts>, bits: number) {
   return size === '0' ? texts.same : (bits < 0 ? texts.better : texts.worse)(size);
 }
 
-/**
- * Returns the text for the cost in the rows where the rule of the head holds. The text says whether the model guesses
- * better or worse there only if this differs from all rows.
- */
+/** Returns the text for the cost where the head's rule holds. Compares with all rows only if the guesses differ. */
 function holdingText(texts: ReturnType<typeof useAtlasTexts>, mean: number, holding: number) {
   const size = bitsText(holding);
   if (mean < 0 === holding < 0 && bitsText(mean) !== '0') return texts.whereHolds(size);

@@ -1,8 +1,8 @@
 // The map of all heads. Each head is a shape, or a small picture, at its values on two axes that the visitor chooses.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { useSize } from '../../ui/useSize.ts';
 import { type AxisName, axesOf, type Scale, scaleOf, valuesOn } from './axes.ts';

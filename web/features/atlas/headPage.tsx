@@ -2,10 +2,11 @@
 // which tokens it looks from and at, and the cost of switching it off.
 
 import { useMemo, useState } from 'preact/hooks';
-import type { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../store/atlasProtocol.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { attendsToFirst, findsNothing, measuredText, ownRole, rowsWithNothing } from '../heads/roles.ts';
+import { weightText } from '../../model/numbers.ts';
+import type { AtlasHead, AtlasMap, AtlasRole, TokenWeight } from '../../model/protocol/atlasProtocol.ts';
+import { attendsToFirst, findsNothing, rowsWithNothing } from '../../model/roles.ts';
+import { useSession } from '../../store/context.ts';
+import { measuredText, ownRole } from '../../store/shownRoles.ts';
 import { barsOf } from './distanceBins.ts';
 import { HeadCost } from './headCost.tsx';
 import { percentText } from './numbers.ts';
@@ -88,10 +89,7 @@ function Here({ role }: { role: AtlasRole | null }) {
   );
 }
 
-/**
- * Shows the role of a head, and its mean weight on the tokens of the role: as measured for the name, and over the
- * passages of the scan.
- */
+/** Shows a head's role and its mean weight on the role's tokens: as measured for the name, and over the passages. */
 function Rule({
   map,
   role,

@@ -1,12 +1,12 @@
 // The heads on the map, as shapes or as small pictures. The chosen head has a ring.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { PICTURE, pictureOf } from '../../model/meanPicture.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
 import type { Drawn } from './headMap.tsx';
 import { matches } from './mapFinder.tsx';
-import { PICTURE, pictureOf } from './meanPicture.ts';
 import { settledHeads } from './movement.ts';
 import { SHAPES, sizeOf } from './shapes.ts';
 import { useAtlasTexts } from './texts.ts';
@@ -26,7 +26,7 @@ function useSettled({ map, places: points, width, height, axes }: Drawn): boolea
   return settled;
 }
 
-/** @param props query: text of the search; heads that do not match it are pale */
+/** `query`: text of the search; heads that do not match it are pale. */
 export function HeadShapes({ drawn, query }: { drawn: Drawn; query: string | null }) {
   const session = useSession();
   const texts = useAtlasTexts();
@@ -65,10 +65,7 @@ export function HeadShapes({ drawn, query }: { drawn: Drawn; query: string | nul
   );
 }
 
-/**
- * Lines from the values of heads to their pictures, if the pictures are elsewhere.
- * @param props of a picture
- */
+/** Lines from the values of heads to their pictures, if the pictures are elsewhere. `side`: of a picture, in pixels. */
 function MovedFrom({ drawn: { places, points, width, height }, side }: { drawn: Drawn; side: number }) {
   return (
     <svg class="atlas-shapes" width={width} height={height} aria-hidden="true">

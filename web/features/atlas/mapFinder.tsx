@@ -1,7 +1,7 @@
 // The search on the map, by the name of a head or by its role. Heads that do not match are pale.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 import { useAtlasTexts } from './texts.ts';
 export type Roles = (AtlasRole | null)[];
 

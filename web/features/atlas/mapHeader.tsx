@@ -1,8 +1,8 @@
 // The lines above the map. They show the corpus, and the progress of a scan.
 
 import { useState } from 'preact/hooks';
-import type { AtlasMap } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { timeText } from './numbers.ts';
 import { OwnTexts } from './ownTexts.tsx';

@@ -1,7 +1,7 @@
 // The keyboard on the map: an arrow goes to the next head in its direction, a square bracket to the head with the next
 // or previous number, Enter to the passages of the head, and a slash to the search.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import type { Drawn } from './headMap.tsx';
 import { valueText } from './numbers.ts';
 import { nextHead } from './placeLabels.ts';

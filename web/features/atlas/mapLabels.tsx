@@ -3,8 +3,8 @@
 
 import { useMemo } from 'preact/hooks';
 import { HEAD_ROLES } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { RoleWeights } from '../../store/protocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { RoleWeights } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import type { Drawn } from './headMap.tsx';
 import { type Box, type PlacedName, placeNames } from './placeLabels.ts';
@@ -13,10 +13,7 @@ import { useAtlasTexts } from './texts.ts';
 /** part: set if only the number of the head or only its role is written. */
 export type Label = PlacedName & { part?: 'name' | 'role' };
 
-/**
- * Widths in pixels of a letter in the name of a role (which is serif), of a letter in the name of a head, and of a CJK
- * character.
- */
+/** Widths in pixels of a letter of a role's name (serif), of a letter of a head's name, and of a CJK character. */
 const [ROLE_LETTER, HEAD_LETTER, WIDE_LETTER] = [7.2, 7.4, 16];
 const HEIGHT = 18;
 /** With up to FEW heads each head can have a name. With more heads, so many heads of each role have one. */
@@ -26,13 +23,9 @@ const NAMED_OF_MANY = 3;
 const widthOf = (text: string, letter: number) =>
   [...text].reduce((sum, sign) => sum + (/[\u3000-\u9fff]/.test(sign) ? WIDE_LETTER : letter), 0);
 
-/** Returns the width of the name of a role. */
 export const roleWidth = (name: string) => widthOf(name, ROLE_LETTER);
 
-/**
- * Returns the heads that have a role, those with the largest weights first, the roles in turn.
- * @param heads of a layer
- */
+/** Returns the heads that have a role, the largest weights first, the roles in turn. `heads`: number per layer. */
 function namedHeads(roles: Drawn['roles'], weights: RoleWeights | null, heads: number) {
   const weightOf = (i: number) => weights?.[Math.floor(i / heads)]?.[i % heads] ?? 0;
   const byRole = HEAD_ROLES.map((role) =>
@@ -95,11 +88,7 @@ export function MapLabels({ drawn }: { drawn: Drawn }) {
   );
 }
 
-/**
- * Places the names below the pictures. Where there is no room below all pictures for their roles, each role is written
- * once, at a head that has it.
- * @param withRole heads with a role
- */
+/** Places the names below the pictures. If not all roles fit there, each is written once, at a head that has it. */
 function belowPictures(
   { points, pictures, roles, width, height }: Drawn,
   withRole: number[],

@@ -1,7 +1,7 @@
 // The map as a table, with the numbers of every head.
 
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { axesOf, valuesOn } from './axes.ts';
 import { valueText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';

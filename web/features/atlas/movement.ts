@@ -3,11 +3,7 @@
 /** If a head moves by more than this share of the map per passage, its movement is visible. */
 const VISIBLE = 0.02;
 
-/**
- * Returns true for each head whose position no longer changes.
- * @param before positions of the heads some passages earlier, as shares of the map
- * @param passages that were measured between `before` and `now`
- */
+/** `before`: positions some passages earlier, as shares of the map; `passages`: number measured since then. */
 export const settledHeads = (
   before: readonly { x: number; y: number }[] | null,
   now: readonly { x: number; y: number }[],

@@ -2,7 +2,6 @@
 
 import type { AxisName } from './axes.ts';
 
-/** Returns a value on an axis as a text. */
 export function valueText(axis: AxisName, value: number) {
   if (!Number.isFinite(value)) return '–';
   const isInTokens = axis === 'distance' || axis === 'variation' || axis === 'spread';
@@ -17,7 +16,6 @@ export const bitsText = (bits: number) => {
   return size < 0.0005 ? '0' : size < 0.095 ? size.toFixed(3) : size.toFixed(2);
 };
 
-/** Returns a duration in seconds or minutes, in the language of the page. */
 export function timeText(
   texts: { seconds: (n: number) => string; minutes: (n: number) => string },
   milliseconds: number,

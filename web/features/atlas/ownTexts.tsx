@@ -2,9 +2,6 @@
 // lines, the column that is read, and the passages that cannot be read.
 
 import { useState } from 'preact/hooks';
-import { LENGTH } from '../../store/atlas.ts';
-import { useSession } from '../../ui/context.ts';
-import { timeText } from './numbers.ts';
 import {
   formatOf,
   formatOfPasted,
@@ -13,13 +10,13 @@ import {
   type ProblemCode,
   type ReadTexts,
   readCorpus,
-} from './readCorpus.ts';
+} from '../../model/corpus/readCorpus.ts';
+import { LENGTH } from '../../store/atlas.ts';
+import { useSession } from '../../store/context.ts';
+import { timeText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';
 
-/**
- * A file or a pasted text. format: null if the file is not read; code: the reason in that case. rows: number of rows of
- * a Parquet file.
- */
+/** A file or a pasted text. format: null if it is not read, for the reason `code`; rows: of a Parquet file. */
 export type Source = {
   name: string;
   text: string;

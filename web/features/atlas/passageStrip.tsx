@@ -1,10 +1,10 @@
 // One passage: its weight, its words with bars, the arc from the query to the key, and the word after the query.
 
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { AtlasSample } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import type { AtlasSample } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
 import { weightText } from './numbers.ts';
 import { type Arc, rowOf, type Strip, type StripPart } from './strip.ts';
 import { useAtlasTexts } from './texts.ts';
@@ -76,10 +76,7 @@ export function PassageStrip({
   );
 }
 
-/**
- * Returns the strongest arcs of the word that the pointer is on, or the arc of the largest weight if the pointer is on
- * no word.
- */
+/** Returns the strongest arcs of the word under the pointer, or the arc with the largest weight if there is none. */
 function useArcs(strip: Strip, row: Float32Array, touched: number | null): Arc[] {
   return useMemo(() => {
     if (touched === null) return [strip.arc];
@@ -111,10 +108,7 @@ function usePaths(line: { current: HTMLElement | null }, arcs: Arc[]) {
   return paths;
 }
 
-/**
- * Returns the path of an arc from a query to its key, nearly level in the middle. If both are the same token it is a
- * loop.
- */
+/** Returns the path of an arc from a query to its key, nearly level in the middle; a loop if they are one token. */
 function arcPath(from: number, to: number) {
   if (from === to) return `M${from - 6} ${RISE}C${from - 9} 4 ${from + 9} 4 ${from + 6} ${RISE}`;
   const bend = Math.sign(to - from) * Math.min(Math.abs(to - from) / 2, 50);

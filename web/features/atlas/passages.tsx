@@ -2,8 +2,8 @@
 // the first scan, they are the words of the current text.
 
 import { useMemo, useState } from 'preact/hooks';
-import type { AtlasRole, AtlasSample } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { AtlasRole, AtlasSample } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
 import { PassageStrip } from './passageStrip.tsx';
 import { intervalsOf, passagesAt } from './quantile.ts';

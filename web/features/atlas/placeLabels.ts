@@ -8,10 +8,7 @@ export type Size = { width: number; height: number };
 /** A name on the map. line: from the edge of the shape to the name, if the name is not next to the shape. */
 export type PlacedName = { head: number; box: Box; line: [from: Point, to: Point] | null };
 
-/**
- * Half the size of a shape if the caller does not set it, the gap between a shape and its name, and the space for the
- * ring around the shape whose name is needed.
- */
+/** Half the usual size of a shape, the gap to its name, and the space for the ring around one with a needed name. */
 const [HALF, GAP, RING] = [8, 3, 7];
 /** Distances in pixels from a shape to a name with a line, and the number of directions that are tried. */
 const DISTANCES = [20, 32, 46, 62, 80, 100, 124, 150];
@@ -32,7 +29,6 @@ const shapeAt = ({ x, y }: Point, half: number): Box => ({
   height: 2 * half,
 });
 
-/** Returns true if a line crosses a box. */
 function crosses(from: Point, to: Point, box: Box) {
   const steps = Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / STEP);
   for (let i = 0; i <= steps; i++) {
@@ -70,11 +66,8 @@ const boxesWithLine = (point: Point, size: Size, half: number): { box: Box; line
 
 /**
  * Places the names of heads, in order of importance. A name covers no shape and no other name, and no line crosses one.
- * A name for which there is no such place is left out, unless it is needed.
- * @param names needed: the name must be shown; near: the name is left out if there is no room next to its shape
- * @param points of all heads
- * @param half half the size of a shape
- * @param taken other boxes that must stay free
+ * A name without such a place is left out, unless it is `needed`; a `near` name has only the places next to its shape.
+ * half: half the size of a shape; taken: other boxes that must stay free.
  */
 export function placeNames(
   names: readonly { head: number; size: Size; needed?: boolean; near?: boolean }[],
@@ -110,7 +103,6 @@ export function placeNames(
   return placed;
 }
 
-/** Returns the heads whose points are inside a frame. */
 export const headsIn = (points: readonly Point[], { x, y, width, height }: Box) =>
   points.flatMap((point, head) =>
     point.x >= x && point.x <= x + width && point.y >= y && point.y <= y + height ? [head] : [],
@@ -124,11 +116,7 @@ export const nearestHeads = (points: readonly Point[], { x, y }: Point, reach: n
     .sort((a, b) => a.distance - b.distance)
     .slice(0, count);
 
-/**
- * Returns the next head in a direction: the nearest one within 45° of that direction.
- * @param direction one component is 0
- * @returns `from` if there is no head in that direction
- */
+/** Returns the nearest head within 45° of a direction, one component of which is 0; `from` if there is none. */
 export function nextHead(points: readonly Point[], from: number, { dx, dy }: { dx: number; dy: number }): number {
   const at = points[from];
   let [best, nearest] = [from, Infinity];

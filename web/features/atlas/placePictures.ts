@@ -2,10 +2,7 @@
 // cover another picture. Then it is moved, and a line leads to its values.
 
 import type { Box, Point, Size } from './placeLabels.ts';
-/**
- * side: of a picture, in pixels. points: centres of the pictures. captions: true if there is room for the names of
- * roles below the pictures.
- */
+/** side: of a picture, in pixels; points: their centres; captions: true if names of roles fit below the pictures. */
 export type Pictures = { side: number; points: Point[]; captions: boolean };
 
 /** Sides of a picture, of which the largest one that fits is chosen. */
@@ -18,10 +15,7 @@ const MAX_COVERED = 0.45;
 /** Distance in pixels between places that are tried. */
 const RING = 6;
 
-/**
- * Returns the nearest point around a point that is free; null if there is none.
- * @param most maximum distance in pixels
- */
+/** Returns the free point nearest to a point, at most `most` pixels away; null if there is none. */
 function nearestFree({ x, y }: Point, most: number, isFree: (point: Point) => boolean) {
   if (isFree({ x, y })) return { x, y };
   for (let radius = RING; radius <= most; radius += RING) {
@@ -35,11 +29,7 @@ function nearestFree({ x, y }: Point, most: number, isFree: (point: Point) => bo
   return null;
 }
 
-/**
- * Moves boxes so that none overlaps another one: each to the nearest free place. Boxes that overlap few others are
- * placed first, so that they stay where they are.
- * @returns null if there is no room for a box
- */
+/** Moves each box to the nearest free place, those with few overlaps first, so that they stay. Null without room. */
 export function separate(centres: readonly Point[], sizes: readonly Size[], room: Box): Point[] | null {
   const inside = ({ x, y }: Point, { width, height }: Size) => ({
     x: Math.min(Math.max(x, room.x + width / 2), room.x + room.width - width / 2),
@@ -65,10 +55,7 @@ export function separate(centres: readonly Point[], sizes: readonly Size[], room
   return points;
 }
 
-/**
- * Puts boxes of one size into the cells of a grid: each box, in the order of their distances from the middle, into the
- * nearest free cell.
- */
+/** Puts boxes of one size into cells of a grid, those nearest to the middle first, each into the nearest free cell. */
 function inGrid(centres: readonly Point[], size: Size, room: Box) {
   const columns = Math.max(Math.floor(room.width / size.width), 1);
   const rows = Math.max(Math.floor(room.height / size.height), Math.ceil(centres.length / columns));
@@ -83,10 +70,7 @@ function inGrid(centres: readonly Point[], size: Size, room: Box) {
   });
 }
 
-/**
- * Returns the box of a picture with its captions.
- * @param point centre of the picture
- */
+/** Returns the box of a picture around a point, with its captions. */
 export const boxOfPicture = ({ x, y }: Point, side: number, { width, height }: Size): Box => ({
   x: x - width / 2,
   y: y - side / 2,
@@ -94,10 +78,7 @@ export const boxOfPicture = ({ x, y }: Point, side: number, { width, height }: S
   height,
 });
 
-/**
- * @param points at the values of the heads
- * @param widths of the names of the heads' roles; 0 for a head without a role
- */
+/** `points`: at the heads' values; `widths`: of the names of the heads' roles, 0 for a head without a role. */
 export function placePictures(points: readonly Point[], widths: readonly number[], room: Box): Pictures {
   const sizesFor = (side: number, captions: boolean) =>
     widths.map((width) => ({

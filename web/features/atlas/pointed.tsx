@@ -1,6 +1,6 @@
 // The label at the pointer: the role and the numbers of a head, or a list of the nearest heads if several overlap.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import type { Drawn } from './headMap.tsx';
 import { valueText } from './numbers.ts';
@@ -10,7 +10,7 @@ import { useRoleNames } from './useAtlas.ts';
 /** Heads that are at most this many pixels apart overlap. */
 const OVERLAP = 9;
 
-/** @param props heads: those at the pointer, the nearest first */
+/** `heads`: those at the pointer, the nearest first. */
 export function Pointed({ drawn, heads }: { drawn: Drawn; heads: number[] }) {
   const words = useSession().words.value;
   const texts = useAtlasTexts();

@@ -1,7 +1,7 @@
 // The slider from the strongest to the weakest passages of a head. Its positions are intervals of strength, as in
 // HeadVis.
 
-import type { AtlasSample } from '../../store/atlasProtocol.ts';
+import type { AtlasSample } from '../../model/protocol/atlasProtocol.ts';
 
 /** Number of passages that are listed at once. */
 export const LISTED = 10;
@@ -10,11 +10,7 @@ export const LISTED = 10;
 export const intervalsOf = (samples: readonly AtlasSample[]) =>
   [...new Set(samples.map(({ interval }) => interval))].sort((a, b) => b - a);
 
-/**
- * Returns the passages at a position of the slider. Position 0 is the interval with the strongest passages; each
- * further position is the next weaker interval.
- * @returns at most LISTED passages, the strongest first
- */
+/** Returns at most LISTED passages at a slider position, the strongest first. Position 0 is the strongest interval. */
 export function passagesAt(
   samples: readonly AtlasSample[],
   position: number,

@@ -2,12 +2,9 @@
 // compressed with Snappy, the usual compression.
 
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema, type SchemaElement } from 'hyparquet';
-import { MAX_ROWS } from './readCorpus.ts';
+import { MAX_ROWS } from '../../model/corpus/readCorpus.ts';
 
-/**
- * Returns a view of a file that is read in parts. It checks the bounds, because a damaged file may ask for parts
- * outside it.
- */
+/** Returns a view of a file read in parts; checks the bounds, because a damaged file may ask for parts outside it. */
 const partsOf = (file: Blob) => ({
   byteLength: file.size,
   slice(start: number, end: number = file.size) {
@@ -17,10 +14,7 @@ const partsOf = (file: Blob) => ({
   },
 });
 
-/**
- * Reads the first MAX_ROWS rows. The promise is rejected if the file is damaged or has another compression.
- * @returns text: JSON lines; rows: number of rows of the whole file
- */
+/** Reads the first MAX_ROWS rows as JSON lines; rejects a damaged file or another compression. rows: of the file. */
 export async function readParquet(blob: Blob): Promise<{ text: string; rows: number }> {
   const file = partsOf(blob);
   const metadata = await parquetMetadataAsync(file);

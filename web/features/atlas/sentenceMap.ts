@@ -1,7 +1,7 @@
 // The map before the first scan, on which the current text alone determines the positions of the heads.
 
-import type { AtlasMap, AtlasMeasure } from '../../store/atlasProtocol.ts';
-import type { Run } from '../../store/types.ts';
+import type { AtlasMap, AtlasMeasure } from '../../model/protocol/atlasProtocol.ts';
+import type { Run } from '../../model/types.ts';
 
 const NAMES = [
   'selfAttention',
@@ -14,7 +14,7 @@ const NAMES = [
   'duplicate',
 ] as const;
 
-/** @returns null if the run has no scores, has a single token, or is too large */
+/** Returns null if the run has no scores, has a single token, or is too large. */
 export function sentenceMap(run: Run | null): AtlasMap | null {
   if (!run?.scores || run.large || run.T < 2 || run.T !== run.S) return null;
   const { layers, heads } = run.about;
@@ -35,10 +35,6 @@ export function sentenceMap(run: Run | null): AtlasMap | null {
   };
 }
 
-/**
- * Returns the variance of the distance from a query to the keys that it attends to.
- * @param weights (T,T)
- */
 function varianceOf(weights: Float32Array, T: number) {
   let [sum, squares] = [0, 0];
   for (let t = 0; t < T; t++)

@@ -1,16 +1,16 @@
 // The page of a head before the first scan, computed from the current text alone.
 
 import { tablesOf } from '../../../src/js/analysis/scan/headScan.ts';
-import type { AtlasHead } from '../../store/atlasProtocol.ts';
-import type { Run } from '../../store/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { AtlasHead } from '../../model/protocol/atlasProtocol.ts';
+import type { Run } from '../../model/types.ts';
 import { LISTED } from './quantile.ts';
 import type { Arc } from './strip.ts';
 
 /** A weight below this is not shown. */
 const LEAST = 0.005;
 
-/** @returns null if the weights of the head are not known */
+/** Returns null if the weights of the head are not known. */
 export function sentencePage(run: Run | null, layer: number, head: number): AtlasHead | null {
   if (!run || run.T < 2 || run.T !== run.S || layer >= run.about.layers || head >= run.about.heads) return null;
   const weights = weightsOf(run, layer, head);
@@ -23,10 +23,7 @@ export function sentencePage(run: Run | null, layer: number, head: number): Atla
   return { key: '', layer, head, samples: [sample], ...tablesOf([sample]) };
 }
 
-/**
- * Returns the largest weights of a text, one for each query, the largest first. Weights on the query itself and on the
- * first token count only for a head whose role is to attend to them.
- */
+/** Returns each query's largest weight, the largest first; for the query itself and the first token see strip.ts. */
 export function strongestRows({ samples: [{ tokens, indices, values }] }: AtlasHead, role: string | null): Arc[] {
   const rows: Map<number, Arc> = new Map();
   for (let i = 0; i < indices.length; i++) {

@@ -1,6 +1,6 @@
 // The shape of a head on the map, which depends on its usual role: SVG paths around the origin, for a shape of size 1.
 
-import type { AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 
 export const SHAPES: Record<AtlasRole | 'none', string> = {
   previous: 'M.5 -.5V.5L-.5 0Z',
@@ -14,18 +14,10 @@ export const SHAPES: Record<AtlasRole | 'none', string> = {
 
 /** With more than MANY heads all shapes have the size SMALL, otherwise the size USUAL. */
 const [MANY, SMALL, USUAL] = [300, 7, 12];
-/**
- * Factors on the usual size for a head without cost and for the head with the highest cost. The factor grows with the
- * square root of the cost.
- */
+/** Factors on the usual size at cost 0 and at the highest cost; the size grows with the square root of the cost. */
 const [LEAST, MOST] = [0.8, 1.8];
 
-/**
- * Returns the size of a head's shape, in pixels.
- * @param heads of the model
- * @param cost of switching off the head, if it is known
- * @param highest cost of all heads
- */
+/** Returns the size of a head's shape, in pixels. `heads`: of the model; `highest`: highest cost of all heads. */
 export function sizeOf(heads: number, cost: number | undefined, highest: number) {
   if (heads > MANY) return SMALL;
   if (cost === undefined || !(highest > 0)) return USUAL;

@@ -1,15 +1,12 @@
 // The map that the atlas shows: that of a scan, or before the first scan that of the current text.
 
 import { HEAD_ROLES } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import type { Roles } from '../../store/protocol.ts';
-import type { Run } from '../../store/types.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import type { Roles } from '../../model/protocol/protocol.ts';
+import type { Run } from '../../model/types.ts';
 import { sentenceMap } from './sentenceMap.ts';
 
-/**
- * Returns the map with the costs that have been measured; null if nothing has been measured.
- * @param measured costs by 'layer.head'
- */
+/** Returns the map with the costs `measured` so far, by 'layer.head'; null if nothing has been measured. */
 export function shownMap(scanned: AtlasMap | null, run: Run | null, measured: Record<string, number>): AtlasMap | null {
   const map = scanned ?? sentenceMap(run);
   if (!map) return null;
@@ -20,10 +17,7 @@ export function shownMap(scanned: AtlasMap | null, run: Run | null, measured: Re
   return { ...map, costs };
 }
 
-/**
- * Returns the roles of the heads of a map, by l·H + h. They are those that the whole page shows, and do not depend on
- * the map. A role that only handmade heads have is null.
- */
+/** Returns the heads' roles by l·H + h, as the whole page shows them; null for a role that only handmade heads have. */
 export const rolesOn = (map: AtlasMap, roles: Roles | null): (AtlasRole | null)[] =>
   Array.from({ length: map.layers * map.heads }, (_, i) => {
     const role = roles?.[Math.floor(i / map.heads)]?.[i % map.heads];

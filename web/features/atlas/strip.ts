@@ -1,7 +1,7 @@
 // A passage as a strip: the words around the key and around the query of a weight, and the earlier place at which the
 // query's word occurs. The words between them are folded.
 
-import type { AtlasSample } from '../../store/atlasProtocol.ts';
+import type { AtlasSample } from '../../model/protocol/atlasProtocol.ts';
 /** A token of a strip, or the number of tokens that are folded at this position. */
 export type StripPart =
   | { at: number; space: boolean; text: string; folded?: undefined }
@@ -48,10 +48,7 @@ export function rowOf({ tokens, indices, values }: Pick<AtlasSample, 'tokens' | 
 /** Roles whose heads look for an earlier occurrence of the query's word. */
 const MATCHING = new Set(['induction', 'duplicate']);
 
-/**
- * Returns the earlier position of the query's word: the one directly before the key, or else the nearest one to the
- * key; −1 if there is none.
- */
+/** Returns the earlier position of the query's word: just before the key, or else nearest to the key; −1 for none. */
 function earlierOf(tokens: readonly string[], { t, s }: Arc) {
   let best = -1;
   for (let at = 0; at < t; at++)
@@ -59,7 +56,7 @@ function earlierOf(tokens: readonly string[], { t, s }: Arc) {
   return best;
 }
 
-/** @param near tokens that are shown on each side of key and query */
+/** `near`: tokens that are shown on each side of key and query. */
 export function stripOf({ tokens }: AtlasSample, arc: Arc, role: string | null, near: number): Strip {
   const earlier = role !== null && MATCHING.has(role) ? earlierOf(tokens, arc) : -1;
   const [first, last] = [Math.min(arc.t, arc.s), Math.max(arc.t, arc.s)];
@@ -99,11 +96,7 @@ function wordFrom(tokens: string[], from: number, to: number) {
 /** Maximum number of tokens shown on each side of key and query. */
 const MOST = 4;
 
-/**
- * Returns the strip with as many words around key and query as fit.
- * @param letters that fit into the width of a strip
- * @param arc default: the largest weight of the passage
- */
+/** Returns the strip with as many words as fit into `letters`. `arc`: by default the passage's largest weight. */
 export function fittingStrip(
   sample: AtlasSample,
   role: string | null,
@@ -117,10 +110,7 @@ export function fittingStrip(
   return stripOf(sample, arc, role, 0);
 }
 
-/**
- * Returns the approximate number of letters of a strip: those of the words, of the number of folded tokens, and of the
- * next word.
- */
+/** Returns the approximate number of letters: words, the number of folded tokens, and the next word. */
 const lettersOf = ({ parts, next }: Strip) =>
   parts.reduce((sum, part) => sum + (part.folded === undefined ? part.text.length + Number(part.space) : 11), 0) +
   (next?.length ?? 0);

@@ -1,9 +1,9 @@
 // The map that is shown, the roles of its heads, and the requests of the atlas.
 
 import { useEffect, useMemo } from 'preact/hooks';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
-import { useSession } from '../../ui/context.ts';
-import { ownRole } from '../heads/roles.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
+import { useSession } from '../../store/context.ts';
+import { ownRole } from '../../store/shownRoles.ts';
 import { shownAxes } from './axes.ts';
 import { rolesOn, shownMap } from './shownMap.ts';
 import { useAtlasTexts } from './texts.ts';
@@ -11,7 +11,6 @@ import { useAtlasTexts } from './texts.ts';
 /** The page of a head is read again after this many milliseconds of a running scan. */
 const REFRESH = 2500;
 
-/** Returns the map with the costs that have been measured; null if nothing has been measured. */
 export function useMap(): AtlasMap | null {
   const session = useSession();
   const scanned = session.atlas.map.value;
@@ -20,7 +19,6 @@ export function useMap(): AtlasMap | null {
   return useMemo(() => shownMap(scanned, run, measured), [scanned, measured, scanned ? null : run]);
 }
 
-/** Returns the roles of the heads, by l·H + h. */
 export function useRoles(map: AtlasMap | null): (AtlasRole | null)[] {
   const roles = useSession().roles.value;
   return useMemo(() => (map ? rolesOn(map, roles) : []), [map, roles]);
@@ -34,7 +32,6 @@ export function useRoleNames(map: AtlasMap | null, roles: (AtlasRole | null)[]) 
   return (i: number) => ownRole(session, Math.floor(i / heads), i % heads)?.[0] ?? texts.roles[roles[i] ?? 'none'];
 }
 
-/** Returns the names of both axes. */
 export function useAxes(map: AtlasMap) {
   const { axes } = useSession().state.value;
   return useMemo(() => shownAxes(map, axes), [map, axes]);
@@ -62,8 +59,5 @@ export function useRequests(roles: (AtlasRole | null)[]) {
     return () => atlas.stopMeasuring();
   }, [map?.key, isQuick, layer, head]);
 }
-/**
- * After a scan that took fewer milliseconds than this, the cost of the chosen head is measured without a request by the
- * visitor.
- */
+/** After a scan that took fewer milliseconds, the cost of the chosen head is measured without a request. */
 const QUICK = 40_000;

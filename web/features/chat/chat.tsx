@@ -1,7 +1,8 @@
 // The messages of a chat model, in a panel below the prompt.
 
 import { useEffect } from 'preact/hooks';
-import { useSession, useTexts } from '../../ui/context.ts';
+import type { ChatMessage } from '../../model/protocol/protocol.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { useOpening } from '../../ui/useOpening.ts';
 import { chat as en } from './chat.en.ts';
@@ -9,7 +10,6 @@ import { chat as zh } from './chat.zh.ts';
 
 export { default as styles } from './chat.css';
 
-import type { ChatMessage } from '../../store/protocol.ts';
 export type Texts = typeof en;
 
 const ROLES = ['system', 'user', 'assistant'];

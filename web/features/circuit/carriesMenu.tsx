@@ -1,9 +1,9 @@
 // A menu for the value that a cut edge of the circuit carries instead of its original value.
 
-import { useSession } from '../../ui/context.ts';
+import { CARRIES } from '../../model/circuit/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { change, textsIn } from './circuitState.ts';
-import { CARRIES } from './settings.ts';
 
 export function CarriesMenu({ up = false }: { up?: boolean }) {
   const session = useSession();

@@ -1,6 +1,6 @@
 // Texts of the circuit, in English.
 
-import type { CircuitProblem, CircuitWork } from '../../store/circuitProtocol.ts';
+import type { CircuitProblem, CircuitWork } from '../../model/protocol/circuitProtocol.ts';
 
 const many = (n: number) => n.toLocaleString('en');
 const lines = (n: number) => (n === 1 ? '1 line' : `${many(n)} lines`);

@@ -2,10 +2,10 @@
 // line, and the code calls it a line. The circuit is shown in place of the contributions of flow.
 
 import { useLayoutEffect } from 'preact/hooks';
-import type { CircuitBegun } from '../../store/circuitProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import type { CircuitBegun } from '../../model/protocol/circuitProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import type { ViewProps } from '../heatmap/types.ts';
 import { CircuitDrawing } from './circuitDrawing.tsx';
 import { change, onKey, textsIn, useCircuit } from './circuitState.ts';
 import { Ways } from './ways.tsx';

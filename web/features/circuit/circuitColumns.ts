@@ -2,21 +2,12 @@
 // narrow.
 
 import type { Part } from './circuitNodes.ts';
-/**
- * The column of a token. x: middle of its heads and of its word. before: width of the MLPs on the left of the heads.
- * text: false if there is no room for the word.
- */
+/** x: middle of its heads and word; before: width of the MLPs left of the heads; text: false if the word has no room */
 export type Column = { t: number; x: number; before: number; width: number; text: boolean };
-/**
- * rest: groups of neighbouring tokens,
- *   each of which is drawn as "…"
- */
+/** rest: groups of neighbouring tokens, each of which is drawn as "…" */
 export type Columns = { columns: Column[]; rest: { x: number; width: number }[] };
 
-/**
- * Pixels between the heads or MLPs of one column, pixels around a word, and width of a group of tokens that is drawn as
- * "…".
- */
+/** Pixels between heads or MLPs of a column, around a word, and width of a group of tokens drawn as "…". */
 const [APART, AROUND, DOTS] = [14, 12, 26];
 
 /** Returns the width of several heads or MLPs side by side. */

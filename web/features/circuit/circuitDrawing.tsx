@@ -1,20 +1,16 @@
 // The drawing of a circuit: the title with the prediction, names of layers, heads and MLPs, edges as lines, and tokens.
 
-import { useSession } from '../../ui/context.ts';
+import { textWidth } from '../../drawing/textWidth.ts';
+import { type Circuit, fewLines, type ShownLine } from '../../model/circuit/shownLines.ts';
+import { Thumbnail } from '../../parts/thumbnail.tsx';
+import { useSession } from '../../store/context.ts';
+import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { roleName } from '../heads/roles.ts';
-import { Thumbnail } from '../heads/thumbnail.tsx';
-import { textWidth } from '../heatmap/textWidth.ts';
-import { shownRole } from '../story/shownRoles.ts';
 import { type Box, type CircuitLayout, type DrawnLine, layoutOf } from './circuitLayout.ts';
 import { pointsText, textsIn, toggleCut } from './circuitState.ts';
-import { type Circuit, fewLines, type ShownLine } from './shownLines.ts';
 
-/**
- * Pixels for the title with the prediction, for the tokens, and for the names of layers. The constants below are those
- * of a narrow drawing.
- */
+/** Pixels for the title with the prediction, for the tokens and for names of layers. Below: for a narrow drawing. */
 const [TOP, BOTTOM, SIDE] = [96, 44, 72];
 const [NARROW_TOP, NARROW_SIDE] = [70, 22];
 /** In a drawing narrower than this, layers have only their numbers, and few lines are drawn. */
@@ -34,7 +30,6 @@ export function CircuitDrawing({
 }: {
   circuit: Circuit;
   lines: ShownLine[];
-  /** the lines that are kept */
   all: ShownLine[];
   width: number;
   height: number;
@@ -195,10 +190,7 @@ function Strokes({ line: { points, width } }: { line: DrawnLine }) {
   return <path class="strokes" d={one(-3) + one(3)} />;
 }
 
-/**
- * The percentage points that cutting an edge costs, next to its line. Only the edges of the chosen head and the edge
- * under the pointer have figures.
- */
+/** The percentage points that cutting an edge costs, for edges of the chosen head and the edge under the pointer. */
 function Figure({ line: { name, cost, figure, isCut, from, to } }: { line: DrawnLine }) {
   const session = useSession();
   const pointed = session.circuit.pointed.value;
@@ -216,7 +208,6 @@ function Figure({ line: { name, cost, figure, isCut, from, to } }: { line: Drawn
   );
 }
 
-/** Returns true for a head, or for an input of a head. */
 const isInHead = ({ kind }: ShownLine['from'] | ShownLine['to']) =>
   kind !== 'embed' && kind !== 'mlp' && kind !== 'logits';
 

@@ -1,17 +1,16 @@
 // Writes the edges of a circuit as a CSV file.
 
+import { field } from '../../drawing/export/csv.ts';
+import { type Circuit, costOf, curveOf, inOrder } from '../../model/circuit/shownLines.ts';
 import { shortest } from '../../ui/oklab.ts';
-import { field } from '../export/csv.ts';
 import { nodeName, type Texts } from './circuitState.ts';
-import { type Circuit, costOf, curveOf, inOrder } from './shownLines.ts';
 
 const number = (x: number | undefined) => (x === undefined ? '' : shortest(Math.fround(x)));
 
 /**
- * Returns a row for the whole model, then a row for each edge that was cut alone, in the order in which they are kept.
- * A row has both nodes of the edge, the measure and the probability of each answer without the edge, the percentage
- * points that the cut costs, and, if it was measured, the share of the prediction that remains if the edges of all
- * later rows are cut.
+ * Returns a row for the whole model and one per edge that was cut alone, in the order in which they are kept: its
+ * nodes, the answers without it, the percentage points of its cut and, if measured, the share of the prediction without
+ * all later rows.
  */
 export function circuitCsv(circuit: Circuit, own: Texts) {
   const { begun } = circuit;

@@ -1,13 +1,12 @@
 // The layout of a circuit: tokens at the bottom, layers upward, the prediction at the top. Layers without heads and
 // MLPs of the circuit are thin.
 
+import type { ShownLine } from '../../model/circuit/shownLines.ts';
 import { bent, CORNER } from '../flow/flowLines.ts';
 import { columnsOf, widthOf } from './circuitColumns.ts';
 import { footOf, type Part, PORTS, partKey, partsOf } from './circuitNodes.ts';
 import { heightOf, pointsOf, routesOf, tracksOf } from './circuitRoutes.ts';
 import { figuresOf } from './lineFigures.ts';
-
-import type { ShownLine } from './shownLines.ts';
 export type Box = Part & { x: number; y: number; width: number; height: number; row: number };
 export type Row = { layer: number; kind: 'head' | 'mlp' | 'none'; parts: Part[] };
 export type DrawnLine = ShownLine & {
@@ -20,7 +19,6 @@ export type DrawnLine = ShownLine & {
   figure: { x: number; y: number } | null;
 };
 export type CircuitInput = {
-  /** edges that are drawn */
   lines: readonly ShownLine[];
   /** all edges, which determine the token above which each head or MLP is drawn */
   all: readonly ShownLine[];
@@ -44,10 +42,7 @@ export type CircuitInput = {
   pill: number;
 };
 
-/**
- * Maximum and minimum size of a thumbnail, height of an MLP, and height of a layer without heads and MLPs of the
- * circuit. Thumbnails have the largest size that fits. In a high drawing this can be more than the maximum.
- */
+/** Maximum (not in a high drawing) and minimum size of a thumbnail, height of an MLP, and of a layer without either. */
 const [MAX_SIZE, MIN_SIZE, PILL, THIN] = [46, 22, 22, 13];
 /** The size of thumbnails in a high drawing, and the most spare room that a gap gets, as a share of the height. */
 const SHARE = 0.065;
@@ -59,11 +54,7 @@ const [GAP, TOUCH] = [12, 5];
 /** The gaps between rows may shrink to this share of the height that they need. */
 const MIN_GAPS = 0.72;
 
-/**
- * Returns possible sizes of thumbnails, the largest first. If there are few tokens each token has a whole number of
- * pixels.
- * @param height of the drawing
- */
+/** Returns possible sizes of thumbnails, the largest first; whole pixels per token if there are few tokens. */
 function sizesFor(tokens: number, height: number) {
   const most = Math.max(MAX_SIZE, Math.round(SHARE * height));
   const all = Array.from({ length: most - MIN_SIZE + 1 }, (_, i) => most - i);
@@ -71,7 +62,7 @@ function sizesFor(tokens: number, height: number) {
   return whole.length > 0 ? [...whole, MIN_SIZE] : all.filter((size) => size % 4 === 0);
 }
 
-/** @returns from the bottom upward */
+/** Returns the rows from the bottom upward. */
 function rowsOf(parts: readonly Part[], layers: number): Row[] {
   const rowsIn: (layer: number) => Row[] = (layer) => {
     const rows = (['head', 'mlp'] as const)
@@ -183,11 +174,7 @@ const rowHeight = (kind: Row['kind'], size: number) => ({ head: size, mlp: PILL,
 const gapOf = (tracks: ReturnType<typeof tracksOf>[number]) =>
   tracks.length > 0 ? heightOf(tracks) + 2 * TOUCH + 2 : GAP;
 
-/**
- * Returns the ends of lines. Lines into a head end at its base, with those to the query on the left, those to the key
- * in the middle, and those to the value on the right. Lines from a head begin at its top, in the order of their
- * targets.
- */
+/** Returns the ends of lines: at a head's base query, key, value from left to right; at its top ordered by target. */
 function waysOf({
   lines,
   rows,
@@ -240,10 +227,7 @@ function waysOf({
   return list;
 }
 
-/**
- * Returns the x of lines side by side, each as near as possible to the x that `wanted` returns.
- * @param box box within which all lines stay
- */
+/** Returns the x of lines side by side inside `box`, each as near as possible to the x that `wanted` returns. */
 function spread<End extends { width: number }>(
   ends: readonly End[],
   wanted: (end: End) => number,

@@ -1,7 +1,7 @@
 // The heads and MLPs of a circuit that are drawn. Each is above the token at which its attribution is largest.
 
 import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
-import type { ShownLine } from './shownLines.ts';
+import type { ShownLine } from '../../model/circuit/shownLines.ts';
 /**
  * A head or MLP that is drawn. token: token of its column, at which its attribution is largest. second: another token
  * with a large attribution, or null.
@@ -23,10 +23,7 @@ const SECOND_SHARE = 0.5;
 /** Returns the first head that reads an input. Several heads may share their keys and values. */
 const headOf = (head: number, kind: string, perGroup: number) => (kind === 'query' ? head : head * perGroup);
 
-/**
- * Returns the identifier of the head or MLP that a node of an edge belongs to, such as 'h2.5' or 'm2'; null for the
- * embedding and the logits.
- */
+/** Returns the identifier of a node's head or MLP, such as 'h2.5' or 'm2'; null for the embedding and the logits. */
 export function partKey({ kind, layer, head = 0 }: Node, perGroup = 1) {
   if (kind === 'embed' || kind === 'logits') return null;
   return kind === 'mlp' ? `m${layer}` : `h${layer}.${kind === 'head' ? head : headOf(head, kind, perGroup)}`;
@@ -39,14 +36,11 @@ function largest(values: readonly number[]) {
   return { first, second: second !== undefined && values[second] >= SECOND_SHARE * values[first] ? second : null };
 }
 
-/**
- * Returns the token at which an edge from the embeddings begins. It is a token that the node at the end of the edge can
- * read.
- */
+/** Returns the token at which an edge from the embeddings begins, one that the node at its end can read. */
 export const footOf = ({ terms }: ShownLine, seen: number = terms.length - 1) =>
   largest(terms.slice(0, seen + 1).map(Math.abs)).first;
 
-/** @param lines edges that are drawn */
+/** `lines`: edges that are drawn. */
 export function partsOf(
   lines: readonly ShownLine[],
   all: readonly ShownLine[],

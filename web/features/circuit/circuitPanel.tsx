@@ -1,15 +1,15 @@
 // The reading column of a circuit: how much of the prediction a number of edges keeps, the curve of that share, and the
 // list of edges. If edges are cut, it shows how the prediction changed.
 
-import type { CircuitCuts, CircuitWork } from '../../store/circuitProtocol.ts';
-import { signed, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { type Circuit, costOf, curveOf, FEW, isTooLarge } from '../../model/circuit/shownLines.ts';
+import { signed, weightText } from '../../model/numbers.ts';
+import type { CircuitCuts, CircuitWork } from '../../model/protocol/circuitProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
 import { CarriesMenu } from './carriesMenu.tsx';
 import { change, nodeName, pointsText, settingsIn, textsIn, useCircuit } from './circuitState.ts';
 import { Curve } from './curve.tsx';
 import { LineList } from './lineList.tsx';
-import { type Circuit, costOf, curveOf, FEW, isTooLarge, type ShownLine } from './shownLines.ts';
 
 export function CircuitPanel() {
   const session = useSession();
@@ -44,10 +44,7 @@ export function CircuitPanel() {
   );
 }
 
-/**
- * Switches between the strongest lines and all lines that are kept.
- * @param props few: true if not all are drawn
- */
+/** Switches between the strongest lines (`few`) and all lines that are kept. */
 function HowMany({ few, count }: { few: boolean; count: number }) {
   const session = useSession();
   const own = textsIn(session);
@@ -90,7 +87,6 @@ function Kept({ circuit, count }: { circuit: Circuit; count: number }) {
   );
 }
 
-/** Shows the progress of the measurement. */
 function Working({ work: { stage, done, total, left } }: { work: CircuitWork }) {
   const session = useSession();
   const own = textsIn(session);

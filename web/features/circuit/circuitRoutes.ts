@@ -4,10 +4,7 @@
 
 /** left, right: x coordinates */
 export type Span = { left: number; right: number };
-/**
- * A line before it has a route. from, to: x at its two ends. low, high: numbers of the gap above the lower box and of
- * the gap below the upper box; gap g is below row g.
- */
+/** A line before it has a route. from, to: x at its ends; low, high: gaps at its two boxes; gap g is below row g. */
 export type Way = { name: string; from: number; to: number; low: number; high: number; width: number };
 /** The route of a line. x: x of the vertical segment. */
 export type Route = Way & { x: number };
@@ -31,11 +28,7 @@ export function freeOf(taken: Span[], bounds: Span): Span[] {
   return free.filter(({ left: a, right: b }) => b > a);
 }
 
-/**
- * Chooses the x of the vertical segments, for the widest line first. Each segment is as near to both ends of its line
- * as the free space allows.
- * @param rows x ranges of the boxes of each row
- */
+/** Chooses the x of vertical segments, the widest line first, as near to both ends as is free. `rows`: boxes by row. */
 export function routesOf(ways: readonly Way[], rows: readonly Span[][], bounds: Span): Route[] {
   const routes: Route[] = [];
   const order = [...ways].sort((a, b) => b.width - a.width || a.high - a.low - (b.high - b.low));
@@ -59,10 +52,7 @@ export function routesOf(ways: readonly Way[], rows: readonly Span[][], bounds: 
   return routes;
 }
 
-/**
- * Assigns the horizontal segments to tracks. Gap g has the tracks `tracks[g]`, from bottom to top. A track is as high
- * as its widest line.
- */
+/** Assigns horizontal segments to the tracks of each gap, from bottom to top; a track is as high as its widest line. */
 export function tracksOf(routes: readonly Route[], gaps: number) {
   const tracks: { list: Omit<Along, 'y'>[]; height: number }[][] = Array.from({ length: gaps }, () => []);
   const pieces = routes.flatMap((route) => {
@@ -86,16 +76,10 @@ export function tracksOf(routes: readonly Route[], gaps: number) {
   return tracks;
 }
 
-/** Returns the height that the tracks of a gap need. */
 export const heightOf = (tracks: ReturnType<typeof tracksOf>[number]) =>
   tracks.reduce((sum, { height }) => sum + height + BETWEEN, 0);
 
-/**
- * Returns the corners of a route.
- * @param yOf y of the horizontal segment of the route in a gap, or null
- * @param bottom y where the route begins
- * @param top y where the route ends
- */
+/** Returns the corners of a route from y `bottom` to y `top`. `yOf`: y of its horizontal segment in a gap, or null. */
 export function pointsOf(route: Route, yOf: (route: Route, gap: number) => number | null, bottom: number, top: number) {
   const { from, to, x, low, high } = route;
   const points = [[from, bottom]];

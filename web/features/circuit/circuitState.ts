@@ -1,12 +1,12 @@
 // Changes that the circuit makes to the page's state, and the values that its components read.
 
 import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
+import { type CircuitSettings, MAX_LINES, usualCircuit } from '../../model/circuit/settings.ts';
+import { countOf, curveOf, fewLines, type ShownLine, shownLines } from '../../model/circuit/shownLines.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
 import { texts as inEnglish } from './circuit.en.ts';
 import { texts as inChinese } from './circuit.zh.ts';
-import { type CircuitSettings, MAX_LINES, usualCircuit } from './settings.ts';
-import { countOf, curveOf, fewLines, type ShownLine, shownLines } from './shownLines.ts';
 
 export type Texts = typeof inEnglish;
 const TEXTS = { en: inEnglish, zh: inChinese };
@@ -17,10 +17,7 @@ export const settingsIn = ({ state }: Session): CircuitSettings => state.value.c
 export const change = (session: Session, fields: Partial<CircuitSettings>, gesture?: string) =>
   session.update({ circuit: { ...settingsIn(session), ...fields } }, gesture);
 
-/**
- * Returns the circuit, the number of edges that are kept, all of these edges, and those that are drawn and listed; null
- * while no circuit has been measured. If the visitor has not chosen the number, only a few are drawn.
- */
+/** Returns the circuit, the edges that are kept and those that are drawn (by default few); null until measured. */
 export function useCircuit() {
   const session = useSession();
   const circuit = session.circuit.shown.value;
@@ -31,7 +28,6 @@ export function useCircuit() {
   return { circuit, count, all, lines: chosen === null ? fewLines(all) : all };
 }
 
-/** Returns the name of a node of an edge. */
 export function nodeName(own: Texts, { kind, layer = 0, head = 0 }: Node) {
   if (kind === 'embed') return own.words;
   if (kind === 'mlp') return own.mlp(layer);
@@ -57,10 +53,7 @@ export function keepLines(session: Session, count: number) {
   change(session, { lines: Math.min(Math.max(count, 1), most) }, 'lines');
 }
 
-/**
- * Handles the keys of the drawing and of the list.
- * @returns true if the key has a function here
- */
+/** Handles the keys of the drawing and of the list; returns true for a key with a function here. */
 export function onKey(session: Session, { lines, count }: { lines: ShownLine[]; count: number }, key: string): boolean {
   const own = textsIn(session);
   const pointed = session.circuit.pointed.value;

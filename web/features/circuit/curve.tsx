@@ -2,12 +2,12 @@
 // vertical axis the share of the prediction that remains.
 
 import { useRef } from 'preact/hooks';
-import type { CurvePoint } from '../../store/circuitProtocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { MAX_LINES } from '../../model/circuit/settings.ts';
+import { type Circuit, curveOf } from '../../model/circuit/shownLines.ts';
+import type { CurvePoint } from '../../model/protocol/circuitProtocol.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
 import { keepLines, textsIn } from './circuitState.ts';
-import { MAX_LINES } from './settings.ts';
-import { type Circuit, curveOf } from './shownLines.ts';
 
 /** Height of the drawing, and its margins with the numbers on the axes. */
 const [HEIGHT, LEFT, RIGHT, TOP, BASE] = [138, 32, 10, 10, 22];

@@ -1,12 +1,11 @@
 // The circuit in the what-if line: the edges that are cut, a button that undoes the cuts, and the value that a cut edge
 // carries.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
 import { CarriesMenu } from './carriesMenu.tsx';
 import { change, lineText, settingsIn, textsIn } from './circuitState.ts';
 
-/** kind: kind of the screen */
 export function CutLine({ kind }: { kind: Kind }) {
   const session = useSession();
   const own = textsIn(session);

@@ -37,11 +37,7 @@ function* candidates({ points, width: thick }: Drawn, { width, height }: { width
     }
 }
 
-/**
- * Returns the upper left corners of numbers by the name of their line, and of roles by the identifier of their head.
- * The number of the costliest line is placed first, the roles last.
- * @param room letter: height of a letter
- */
+/** Returns the corners of numbers by line, costliest first, then of roles by head. `letter`: height of a letter. */
 export function figuresOf(
   lines: readonly Drawn[],
   parts: readonly Area[],
@@ -74,7 +70,6 @@ export function figuresOf(
   return figures;
 }
 
-/** Returns the areas that a line covers. */
 const areasOf = ({ points, width }: Drawn): Area[] =>
   pieces(points).map(({ a, b }) => ({
     x: Math.min(a[0], b[0]) - width / 2,

@@ -1,12 +1,11 @@
 // The edges as a list, the strongest first. A click cuts an edge or reconnects it.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import type { ShownLine } from '../../model/circuit/shownLines.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { usePointing } from './circuitDrawing.tsx';
 import { nodeName, onKey, pointsText, textsIn, useCircuit } from './circuitState.ts';
-
-import type { ShownLine } from './shownLines.ts';
 
 /**
  * The keys that the list shares with the drawing. Enter and Space are missing, because they press the button of the

@@ -2,24 +2,23 @@
 // or the picture of the difference.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { cellText, signed, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { type Aligned, type RunPair, SIGNED, type Side, weightIn } from '../../drawing/tokenPairs.ts';
+import type { Cell } from '../../drawing/types.ts';
+import { ARROW_STEPS, nextCell } from '../../model/nextCell.ts';
+import { cellText, signed, weightText } from '../../model/numbers.ts';
+import { spokenName } from '../../model/tokens.ts';
+import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../../parts/matrixLabels.tsx';
+import { useSession } from '../../store/context.ts';
 import { MIN_FIGURE_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { keyLabel, labelGeometry, ReadMarks, ReadNames } from '../heatmap/matrixLabels.tsx';
-import { ARROW_STEPS, nextCell } from '../heatmap/nextCell.ts';
-import type { Cell } from '../heatmap/types.ts';
-import { spokenName } from '../prompt/tokens.ts';
 import type { AlignedPlan } from './alignedLayout.ts';
 import { paintAligned } from './paintAligned.ts';
-import { type Aligned, type RunPair, SIGNED, type Side, weightIn } from './tokenPairs.ts';
 import { type CellPair, usePointing, useTexts } from './twoRuns.ts';
 
 export type AlignedPicture = {
   plan: AlignedPlan;
-  /** left edge of the first column */
   x: number;
   /** top edge of the first row */
   y: number;
@@ -29,9 +28,7 @@ export type AlignedPicture = {
   /** of the grid */
   rows: Pick<Aligned, 'n'>;
   columns: Pick<Aligned, 'n'>;
-  /** the grid's row of a query */
   rowOf: (t: number) => number;
-  /** the grid's column of a key */
   columnOf: (s: number) => number;
   /** true if cells above the diagonal are drawn */
   full: boolean;
@@ -39,7 +36,6 @@ export type AlignedPicture = {
   value: (t: number, s: number) => number | undefined;
   /** true if only one run has a weight in the cell, which is then drawn as a dot */
   isUnpaired?: (t: number, s: number) => boolean;
-  /** true if the values are differences */
   isDifference?: boolean;
   /** true if the other picture has the labels of the rows */
   hideRows?: boolean;
@@ -48,7 +44,6 @@ export type AlignedPicture = {
   /** for a screen reader */
   label: string;
   runs: RunPair;
-  /** the cell that is read, in the tokens of this picture */
   read: Cell | null | undefined;
   /** a cell of this picture in the tokens of both runs */
   pairOf: (cell: Cell) => CellPair;
@@ -87,7 +82,6 @@ export function Matrix(picture: AlignedPicture) {
   );
 }
 
-/** Returns true if a cell consists of tokens of a picture. */
 const hasCell = ({ names, keys }: AlignedPicture, cell: Cell | null | undefined): cell is Cell =>
   Boolean(cell) && isWithin((cell as Cell).t, names.length) && isWithin((cell as Cell).s, keys.length);
 const isWithin = (i: number, count: number) => i >= 0 && i < count;
@@ -148,7 +142,6 @@ function useAnnouncement({ names, keys, runs, pairOf }: AlignedPicture) {
   };
 }
 
-/** Returns the top edge of the first cell in a key's column. */
 const columnTopOf = ({ plan, y, names, full, rowOf }: AlignedPicture, s: number) =>
   y + (full ? 0 : (rowOf(Math.min(s, names.length - 1)) ?? 0) * plan.cell);
 
@@ -176,10 +169,7 @@ function AlignedLabels(picture: AlignedPicture) {
   );
 }
 
-/**
- * Marks the cell that is read: draws a line from the query's label, a line from the key's label, a frame around the
- * cell, and the values of the row.
- */
+/** Marks the cell that is read: lines from its two labels, a frame, and the values of its row. */
 function ReadCell(picture: AlignedPicture & { read: Cell }) {
   const { plan, x, y, names, keys, full, hideRows, rowOf, columnOf, read } = picture;
   const { cell, level } = plan;

@@ -1,17 +1,14 @@
 // The size of the cells of two aligned pictures, in CSS pixels.
 
-import { labelSize, labelsAbove, MAX_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
-import { BOLD_WIDTH, maxTextWidth } from '../heatmap/textWidth.ts';
+import { BOLD_WIDTH, maxTextWidth } from '../../drawing/textWidth.ts';
+import type { Aligned, Side } from '../../drawing/tokenPairs.ts';
 
-import type { ViewProps } from '../heatmap/types.ts';
-import type { Aligned, Side } from './tokenPairs.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import { labelSize, labelsAbove, MAX_CELL, MIN_LABEL_CELL } from '../../ui/layout.ts';
 
 /** The gap between two pictures, in pixels. */
 export const BETWEEN = 18;
-/**
- * If cells side by side would be smaller than this, the pictures are one below the other, provided that this makes the
- * cells larger.
- */
+/** With smaller cells side by side, the pictures are one below the other, if this makes the cells larger. */
 const MIN_CELL_ACROSS = 12;
 /** Maximum size of a cell where the page may scroll. */
 const MAX_CELL_FREE = 39;
@@ -21,10 +18,7 @@ const [MAX_LABEL, MAX_OVERHANG] = [110, 70];
 const [LABEL_GAP, BARE_MARGIN] = [10, 12];
 /** Height of the heading above a full picture. */
 const HEADING = 44;
-/**
- * The margins depend on the size of the cells and the size of the cells on the margins, so both are computed this many
- * times.
- */
+/** Margins and the size of cells depend on each other, so both are computed this many times. */
 const ROUNDS = 3;
 
 export type Named = Pick<Side, 'names' | 'keys'>;
@@ -60,10 +54,7 @@ export type AlignedPlan = {
   hasOwnRows: boolean;
 };
 
-/**
- * Returns the layout of pictures side by side, or one below the other if the page may scroll or the cells would be
- * small.
- */
+/** Returns the layout: side by side, or one below the other if the page may scroll or cells would be small. */
 export function planOf(room: ViewProps, pictures: Pictures): AlignedPlan {
   const [across, down] = [planIn(room, pictures, false), planIn(room, pictures, true)];
   const isDown = pictures.count > 1 && (room.free || (across.cell < MIN_CELL_ACROSS && down.cell > across.cell));

@@ -1,9 +1,10 @@
 // The current run and the pinned run: side by side, or their difference.
 
-import { useSession } from '../../ui/context.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { Picture } from '../heatmap/heatmap.tsx';
-import { isOpen } from '../train/settings.ts';
 import { Difference } from './difference.tsx';
 import { SideBySide } from './sideBySide.tsx';
 import { runPairIn, useCell } from './twoRuns.ts';
@@ -11,8 +12,6 @@ import { runPairIn, useCell } from './twoRuns.ts';
 export { default as styles } from './compare.css';
 export { CompareReading } from './compareReading.tsx';
 export { CompareMarks } from './difference.tsx';
-
-import type { ViewProps } from '../heatmap/types.ts';
 
 export function Compare({ width, height, most, compact = false, free = false }: ViewProps) {
   const session = useSession();

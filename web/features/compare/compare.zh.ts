@@ -1,6 +1,8 @@
 // 两次运行的比较所用的文字。
 
-export const texts: typeof import('./compare.en.ts').texts = {
+import type { texts as en } from './compare.en.ts';
+
+export const texts: typeof en = {
   now: '现在',
   old: '固定的',
   inTraining: (isBefore, step) =>

@@ -1,17 +1,17 @@
 // The cell that is read and its row as numbers: in the current run, in the pinned run, and their difference.
 
 import type { ComponentChildren } from 'preact';
-import { runOf } from '../../store/runInput.ts';
+import { type RunPair, rowDifferences, type Side } from '../../drawing/tokenPairs.ts';
+import type { Cell } from '../../drawing/types.ts';
+import { readingOf } from '../../model/derivation.ts';
+import { plain, signed, weightText } from '../../model/numbers.ts';
+import { runOf } from '../../model/runInput.ts';
+import { shown } from '../../model/tokens.ts';
+import { Named } from '../../parts/cellTitle.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
-import { plain, signed, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import type { Cell } from '../heatmap/types.ts';
-import { shown } from '../prompt/tokens.ts';
-import { Named } from '../reading/cellTitle.tsx';
-import { readingOf } from '../reading/derivation.ts';
 import { Reading } from '../reading/reading.tsx';
-import { type RunPair, rowDifferences, type Side } from './tokenPairs.ts';
 import { type CellPair, runPairIn, useCell, useTexts } from './twoRuns.ts';
 export type ComparedRuns = RunPair & { old: Side };
 
@@ -67,7 +67,6 @@ function CellName({ runs: { now, old }, read }: { runs: ComparedRuns; read: Cell
   );
 }
 
-/** The headings of the current run, the pinned run and their difference. */
 function Columns() {
   return useTexts().columns.map((name) => (
     <th key={name} scope="col">

@@ -1,17 +1,6 @@
 // The difference of two runs in one picture, and the legend of its colours.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { signed } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import type { Theme } from '../../ui/palette.ts';
-import { px } from '../../ui/px.ts';
-import { useSize } from '../../ui/useSize.ts';
-import { TitleArea } from '../heatmap/headTitle.tsx';
-import { paintRamp, Ramp } from '../heatmap/ramp.tsx';
-import type { ViewProps } from '../heatmap/types.ts';
-import { isOpen } from '../train/settings.ts';
-import { Matrix } from './alignedHeatmap.tsx';
-import { planOf } from './alignedLayout.ts';
 import {
   type Aligned,
   differenceAt,
@@ -20,7 +9,18 @@ import {
   SIGNED,
   type Side,
   signedPlace,
-} from './tokenPairs.ts';
+} from '../../drawing/tokenPairs.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import { signed } from '../../model/numbers.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { TitleArea } from '../../parts/headTitle.tsx';
+import { paintRamp, Ramp } from '../../parts/ramp.tsx';
+import { useSession } from '../../store/context.ts';
+import type { Theme } from '../../ui/palette.ts';
+import { px } from '../../ui/px.ts';
+import { useSize } from '../../ui/useSize.ts';
+import { Matrix } from './alignedHeatmap.tsx';
+import { planOf } from './alignedLayout.ts';
 import { type CellPair, useTexts } from './twoRuns.ts';
 export type ComparedRuns = RunPair & { old: Side };
 
@@ -67,11 +67,9 @@ export function Difference({ runs, read, room }: { runs: ComparedRuns; read: Cel
   );
 }
 
-/** Returns the position in the grid of a token of either run. */
 const indexOf = (places: Aligned['places'], { now, old }: { now: number; old: number }) =>
   places.findIndex((place) => (now >= 0 ? place.now === now : place.old === old));
 
-/** The title with the name of the head and the meaning of the colours. */
 function Title({
   runs,
   compact = false,

@@ -1,9 +1,8 @@
 // Paints cells on a grid that the tokens of two texts share.
 
+import { type Colours, cross, drawEnlarged, inkPixel, sized } from '../../drawing/paintWeights.ts';
+import type { Palette } from '../../drawing/types.ts';
 import { MIN_WHOLE_CELL } from '../../ui/layout.ts';
-import { type Colours, cross, drawEnlarged, inkPixel, sized } from '../heatmap/paintWeights.ts';
-
-import type { Palette } from '../heatmap/types.ts';
 import type { AlignedPicture } from './alignedHeatmap.tsx';
 
 /** Side in pixels of the dot in a cell that only one run has. */

@@ -1,15 +1,15 @@
 // Two runs side by side, or one below the other. Both tokens of a pair are in the same row and column of the two
 // pictures.
 
-import { runOf } from '../../store/runInput.ts';
-import { useSession } from '../../ui/context.ts';
+import { type RunPair, type Side, weightIn } from '../../drawing/tokenPairs.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import { runOf } from '../../model/runInput.ts';
+import { shown } from '../../model/tokens.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import type { Cell, ViewProps } from '../heatmap/types.ts';
-import { shown } from '../prompt/tokens.ts';
-import { isOpen } from '../train/settings.ts';
 import { Matrix } from './alignedHeatmap.tsx';
 import { type AlignedPlan, BETWEEN, planOf } from './alignedLayout.ts';
-import { type RunPair, type Side, weightIn } from './tokenPairs.ts';
 import { type CellPair, useTexts } from './twoRuns.ts';
 
 /** A heading is above its picture if more pixels than this are free there. */
@@ -54,10 +54,7 @@ export function SideBySide({ runs, read, room }: { runs: RunPair; read: CellPair
   );
 }
 
-/**
- * Returns the positions of the pictures. Two pictures side by side end at the bottom of the view. Two pictures one
- * below the other fill the view.
- */
+/** Returns the positions of the pictures: side by side they end at the bottom of the view, otherwise they fill it. */
 function layoutOf({ down, left, right, top, overhang, matrixWidth, matrixHeight }: AlignedPlan, room: ViewProps) {
   const needed = down ? 2 * (top + matrixHeight) + BETWEEN : top + matrixHeight;
   const height = room.free ? needed : room.height;

@@ -1,14 +1,14 @@
 // Two prompts, or one prompt before and after a change: their runs, the pairs of their tokens, and the cell that is
 // read.
 
+import { type RunPair, runPairOf } from '../../drawing/tokenPairs.ts';
+import type { Cell } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
-import type { Cell } from '../heatmap/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
-import { isOpen } from '../train/settings.ts';
 import { texts as inEnglish } from './compare.en.ts';
 import { texts as inChinese } from './compare.zh.ts';
-import { type RunPair, runPairOf } from './tokenPairs.ts';
 
 /** A cell in the tokens of both runs, -1 if a token has no pair. */
 export type CellPair = { now: Cell; old: Cell };
@@ -60,7 +60,7 @@ export function usePointing() {
       if (!isThere(now) || was?.t !== now.t || was?.s !== now.s) session.setHover(isThere(now) ? now : null);
       session.setPinnedHover(isThere(now) ? null : old);
     },
-    /** @param toggle toggle: true to release the cell if it is already chosen */
+    /** `toggle`: true to release the cell if it is already chosen. */
     hold({ now, old }: CellPair, toggle = true) {
       session.setPinnedHover(isThere(now) ? null : old);
       if (!isThere(now)) return;

@@ -1,6 +1,6 @@
 // The message after the worker has crashed. It says that the worker was restarted and which models are lost.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { texts as inEnglish } from './workerEnded.en.ts';
 import { texts as inChinese } from './workerEnded.zh.ts';
 

@@ -2,7 +2,7 @@
 
 import { writeNpy, writeSafetensors } from '../../../src/js/io/formats.ts';
 
-import type { Run } from '../../store/types.ts';
+import type { Run } from '../../model/types.ts';
 
 /** weights (L,H,T,S) */
 export type All = { weights: Float32Array; shape: number[]; queries: string[]; keys: string[] };

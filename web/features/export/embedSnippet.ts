@@ -1,6 +1,7 @@
 // Writes a few lines of HTML that show the current head in another page.
 
-import { type State, writeAddress } from '../../store/state.ts';
+import { type State } from '../../model/state.ts';
+import { writeAddress } from '../../store/address.ts';
 
 /** The address of the package, for a page without a bundler. */
 const PACKAGE = 'https://cdn.jsdelivr.net/npm/headlight-attention/dist/view.js';
@@ -8,10 +9,7 @@ const VIEWS = { lines: 'lines', flow: 'flow' };
 
 const literal = (value: unknown) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/**
- * Returns true if the snippet can show the current model, which must be the demo model, because the package includes no
- * other.
- */
+/** Returns true for the demo model, the only one that the package includes. */
 export const isEmbeddable = ({ model }: State) => model === 'whale';
 
 /** Returns HTML that shows one head, or another view, in its current state. */

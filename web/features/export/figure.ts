@@ -1,7 +1,8 @@
 // Writes the displayed picture as an SVG drawing with title, labels, cells and legend. It is one picture, two side by
 // side, or their difference.
 
-import { PALETTE, type Theme } from '../../ui/palette.ts';
+import { marksOf, RAMP, weightAt } from '../../drawing/colourRamp.ts';
+import { fixed, type Measure, SANS, SERIF, xml } from '../../drawing/export/svg.ts';
 import {
   differenceAt,
   differenceOf,
@@ -10,10 +11,9 @@ import {
   type Side,
   signedPlace,
   weightIn,
-} from '../compare/tokenPairs.ts';
-import { marksOf, RAMP, weightAt } from '../heatmap/colourRamp.ts';
-import type { Palette } from '../heatmap/types.ts';
-import { fixed, type Measure, SANS, SERIF, xml } from './svg.ts';
+} from '../../drawing/tokenPairs.ts';
+import type { Palette } from '../../drawing/types.ts';
+import { PALETTE, type Theme } from '../../ui/palette.ts';
 export type Colours = (typeof RAMP)[Theme] | (typeof SIGNED)[Theme];
 /** One picture of a drawing. Its grid may have more rows and columns than the picture has tokens. */
 export type Panel = {
@@ -34,7 +34,7 @@ export type Panel = {
 };
 /** Draws many cells as an image with one pixel for each cell, and returns the data address of the image. */
 export type Raster = (panel: Panel, colours: { pixel: (value: number) => number }) => string;
-export type { Measure } from './svg.ts';
+export type { Measure } from '../../drawing/export/svg.ts';
 
 /** Cells smaller than this have no number. */
 const MIN_FIGURE_CELL = 24;
@@ -60,7 +60,6 @@ const textAt = (words: string, x: number, y: number, more: string) =>
 const rectangle = (x: number, y: number, width: number, height: number, fill: string) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${fill}"/>`;
 
-/** Returns the geometry of a picture. */
 function geometryOf({ names, keys, full, rows, columns }: Panel) {
   const [n, m] = [rows?.n ?? names.length, columns?.n ?? keys.length];
   const fit = SIDE / Math.max(n, m);
@@ -120,7 +119,6 @@ function cellsOf(
   return cells;
 }
 
-/** Writes the weight in each cell as a number. */
 function figuresOf(
   { names, keys, value, rows, columns }: Panel,
   { cell }: ReturnType<typeof geometryOf>,
@@ -143,7 +141,6 @@ function figuresOf(
   );
 }
 
-/** Writes the names of the axes. */
 function axesOf(
   axes: [string, string] | undefined,
   { side, wide, labels }: ReturnType<typeof geometryOf>,
@@ -160,10 +157,7 @@ function axesOf(
   ];
 }
 
-/**
- * Writes the names of the queries to the left of the rows, and the names of the keys above the first cells of the
- * columns.
- */
+/** Writes the queries' names left of the rows, and the keys' names above the first cells of the columns. */
 function labelsOf(
   { names, keys, full, rows, columns }: Panel,
   { cell, size, labels }: ReturnType<typeof geometryOf>,
@@ -207,7 +201,6 @@ function drawingOf({
   scale,
 }: {
   title: string;
-  /** text under the title */
   about: string;
   theme: Theme;
   /** one picture, or two side by side */
@@ -292,7 +285,6 @@ export function figureOf({
   /** names of the keys, if they are other tokens */
   keys?: string[];
   title: string;
-  /** text under the title */
   about: string;
   theme: Theme;
   raster?: Raster;
@@ -320,7 +312,6 @@ export function comparisonOf({
   /** heading of the current run and of the pinned run */
   sides: { title: string; about: string }[];
   title: string;
-  /** text under the title */
   about: string;
   theme: Theme;
   raster?: Raster;

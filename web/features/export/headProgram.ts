@@ -1,10 +1,10 @@
 // Writes a program that computes the weights of the shown head. It contains the queries, keys and values, the mask, the
 // bias of the scores, and the call. The program is in JavaScript with this package, or in Python with PyTorch.
 
-import type { HeadValues } from '../../store/protocol.ts';
-import type { RunWithValues } from '../../store/types.ts';
+import type { HeadValues } from '../../model/protocol/protocol.ts';
+import type { Step } from '../../model/score.ts';
+import type { RunWithValues } from '../../model/types.ts';
 import { shortest } from '../../ui/oklab.ts';
-import type { Step } from '../reading/score.ts';
 
 /** Maximum relative rounding error of a dot product that is summed in another order. */
 const ROUNDING = 1e-3;

@@ -1,18 +1,15 @@
 // Writes a program that repeats the run. The program opens the model, runs it on the text with the same changes, and
 // prints the weights of the head and the next token. It contains no numbers of the run.
 
-import type { About } from '../../store/protocol.ts';
-import { isOfHub, type State } from '../../store/state.ts';
-import { tokenPlaces } from '../trace/places.ts';
-import { editsOf, patchedHeads } from '../whatif/forwardEdits.ts';
+import { editsOf, patchedHeads } from '../../model/forwardEdits.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import { isOfHub, type State } from '../../model/state.ts';
+import { tokenPlaces } from '../../model/trace/places.ts';
 
 /** Models that the package includes, with their names in the package. */
 const INCLUDED: Record<string, string> = { whale: 'demo' };
 
-/**
- * Returns the name or file from which a program opens a model.
- * @param source file of the model
- */
+/** Returns the name or file from which a program opens a model. `source`: file of the model. */
 export const placeOfModel = (model: string, source: string) =>
   INCLUDED[model] ?? (isOfHub(model) ? `hf://${model}` : `./${source}`);
 
@@ -22,7 +19,6 @@ const same = (tokens: number) => Array.from({ length: tokens }, (_, t) => t);
 export const isRunnable = ({ kind, reads, parts }: About) =>
   kind === 'transformer' && (reads === 'text' || reads === 'numbers') && parts.length === 0;
 
-/** Returns a value as a JavaScript literal in one line. */
 export const literal = (value: any): string => {
   if (typeof value === 'string')
     return `'${value.replace(/[\\'\n\r\u2028\u2029]/g, (sign) => ESCAPED[sign] ?? `\\${sign}`)}'`;
@@ -48,10 +44,7 @@ export const listed = (name: string, edits: object[]) =>
 export const inputOf = ({ reads }: Pick<About, 'reads'>, text: string) =>
   reads === 'numbers' ? `[${(text.match(/\d+/g) ?? []).join(', ')}]` : literal(text);
 
-/**
- * Returns lines that patch outputs of heads with outputs from the pinned run.
- * @param partners for each token of the text, its token in the pinned run
- */
+/** Returns lines that patch outputs of heads from the pinned run. `partners`: each token's token in the pinned run. */
 function patchLines(state: State, about: About, tokens: number, partners: number[]) {
   const { pinned } = state;
   const heads = patchedHeads(state, about);
@@ -92,10 +85,7 @@ function patchLines(state: State, about: About, tokens: number, partners: number
 /** The model families with two towers, of which the page shows the text tower. */
 const OF_TEXT = /^(clip|siglip)_text$/;
 
-/**
- * @param shown tokens: number of tokens of the text; source: name of the file that the user opened; partners: for each
- *   token of the text, its token in the pinned run
- */
+/** tokens: number of them; source: name of the file that was opened; partners: each token's token in the pinned run. */
 export function runAgain(
   state: State,
   {

@@ -7,10 +7,7 @@ export const MAX_SIDE = 1280;
 /** The colour of NaN in an image: grey, which is visible on a light and on a dark background. */
 export const NAN_PIXEL = 0xff808080;
 
-/**
- * Returns an image with one pixel for each cell. If there are too many cells, a pixel covers several cells and shows
- * the value with the largest absolute value. A pixel without a cell is 0.
- */
+/** Returns an image. With too many cells, a pixel shows the largest absolute value of several; 0 without a cell. */
 export function pixelsOf(
   { names, keys, value, rows, columns }: Panel,
   colours: { pixel: (value: number) => number },

@@ -1,19 +1,19 @@
 // Exports the picture as files of numbers, as a program, as a drawing, or as pixels.
 
+import { marksOf, RAMP, stretched } from '../../drawing/colourRamp.ts';
+import { fileName, toCsv } from '../../drawing/export/csv.ts';
+import { widthOf } from '../../drawing/textWidth.ts';
+import type { Run } from '../../drawing/types.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { shown } from '../../model/tokens.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { maxWeightOf } from '../../parts/useColours.ts';
 import { hasValues } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download, pngOf } from '../../ui/download.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { runPairIn, textsIn } from '../compare/twoRuns.ts';
-import { marksOf, RAMP, stretched } from '../heatmap/colourRamp.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import { widthOf } from '../heatmap/textWidth.ts';
-import type { Run } from '../heatmap/types.ts';
-import { maxWeightOf } from '../heatmap/useColours.ts';
-import { shown } from '../prompt/tokens.ts';
-import { isOpen } from '../train/settings.ts';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.ts';
-import { fileName, toCsv } from './csv.ts';
 import { comparisonOf, figureOf, type Panel } from './figure.ts';
 import { inJavaScript, inPython } from './headProgram.ts';
 import { isRunnable, runAgain } from './modelProgram.ts';
@@ -49,17 +49,15 @@ function shownOf(session: Session, run: Run): Shown {
   };
 }
 
-/**
- * @param pixelRatio PNG pixels for each pixel of the drawing
- * @param figures true if the weights are written in their cells
- */
+/** `pixelRatio`: PNG pixels per drawing pixel; `figures`: the weights are written in their cells. */
 export async function exportAs(kind: string, session: Session, pixelRatio: number = PIXEL_RATIO, figures = false) {
   const run = session.run.value;
   if (!run?.T || !run.S) return;
   const shownHead = shownOf(session, run);
   const { title, names, keys, weights } = shownHead;
   const { model } = session.state.value;
-  const save = (type: string, content: any) => download(fileName(['headlight', model, title], kind), type, content);
+  const save = (type: string, content: BlobPart) =>
+    download(fileName(['headlight', model, title], kind), type, content);
   if (kind in ARRAYS) {
     const { type, write } = ARRAYS[kind as 'npy'];
     return download(fileName(['headlight', model], kind), type, write(allOf(run, names, keys)));
@@ -75,10 +73,7 @@ export async function exportAs(kind: string, session: Session, pixelRatio: numbe
   save('image/png', await pngFrom(figure, pixelRatio));
 }
 
-/**
- * Returns a program. If a program can run the model, it runs the model; otherwise the program contains the numbers of
- * the head.
- */
+/** Returns a program that runs the model if one can; otherwise it contains the numbers of the head. */
 function programOf(kind: string, session: Session, { run, title, names, keys }: Shown) {
   const state = session.state.value;
   if (kind === 'mjs' && isRunnable(run.about)) {

@@ -1,10 +1,10 @@
 // The files in which the menu Share saves what the shown view shows. Each view has its own list. The programs that
 // write the files are loaded when one is chosen.
 
+import { isOpen } from '../../model/training/settings.ts';
+import { canShow } from '../../model/viewRules.ts';
 import type { Session } from '../../store/session.ts';
 import type { Item } from '../../ui/menu.tsx';
-import { isOpen } from '../train/settings.ts';
-import { canShow } from '../viewRules.ts';
 import { isRunnable } from './modelProgram.ts';
 
 /** Scales of a saved PNG besides the default of 2. */
@@ -27,7 +27,6 @@ export function exportsOf(session: Session) {
   return ((!isHeatmap && OF_VIEW[state.view]) || ofWeights)(session);
 }
 
-/** The map of the atlas. */
 function ofMap(session: Session): Item[] {
   const map = session.atlas.map.value;
   return Object.entries(session.words.value.mapExports)
@@ -39,7 +38,6 @@ function ofMap(session: Session): Item[] {
     }));
 }
 
-/** The grid of a trace. */
 function ofTrace(session: Session): Item[] {
   const trace = session.trace.value;
   const about = session.about.value;
@@ -65,7 +63,6 @@ function ofFlow(session: Session): Item[] {
   );
 }
 
-/** The surprise at each token. */
 function ofText(session: Session): Item[] {
   const measured = session.surprise.measured.value;
   if (!measured) return [];
@@ -76,7 +73,6 @@ const numbers = (session: Session, act: () => unknown): Item[] => [
   { key: 'csv', label: session.words.value.exports.csv, act },
 ];
 
-/** The attention weights of the shown head or of all heads. */
 function ofWeights(session: Session): Item[] {
   const words = session.words.value;
   const saving: (kind: string, scale?: number, figures?: boolean) => () => void = (kind, scale, figures) => () =>

@@ -1,7 +1,7 @@
 // The end of the first visit, which is shown until the visitor changes something.
 
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 
 const ClosingLines = later(() => import('./closingLines.tsx'), 'ClosingLines');
 

@@ -1,7 +1,7 @@
 // The lines that end the first visit. They lead to the story and to training.
 
-import { useSession, useTexts } from '../../ui/context.ts';
-import { openStory } from '../story/goTo.ts';
+import { openStory } from '../../parts/goToStep.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { texts as en } from './closing.en.ts';
 import { texts as zh } from './closing.zh.ts';
 

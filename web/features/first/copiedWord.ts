@@ -1,9 +1,9 @@
 // The content of the first visit's sentence: the word that the head copies, the words before it that also end the text,
 // and the prediction with and without the head. All of it is read from the answer to the page's first request.
 
-import type { Comparison } from '../../store/protocol.ts';
-import type { Run } from '../../store/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { Comparison } from '../../model/protocol/protocol.ts';
+import type { Run } from '../../model/types.ts';
 /** range of characters in the text, without spaces at its ends */
 export type Range = readonly [from: number, to: number];
 export type Copied = {
@@ -21,7 +21,6 @@ export type Copied = {
 
 const textOf = (pieces: Run['pieces']) => pieces.map(({ space, text }) => space + text).join('');
 
-/** Returns the index of the largest weight. */
 const largest = (row: Float32Array) => row.reduce((best, w, s) => (w > row[best] ? s : best), 0);
 
 /**

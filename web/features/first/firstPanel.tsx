@@ -1,13 +1,14 @@
 // The text next to the picture in the last two steps of the first visit, and the button that leads to the next step.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { weightsOf } from '../../model/derivation.ts';
+import { PICTURE, stepAfter } from '../../model/firstVisit.ts';
+import { weightText } from '../../model/numbers.ts';
+import { attendsToFirst, rowsWithNothing } from '../../model/roles.ts';
+import type { Run } from '../../model/types.ts';
+import { goToFirst } from '../../parts/goToFirst.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import type { Run } from '../../store/types.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { attendsToFirst, rowsWithNothing } from '../heads/roles.ts';
-import { weightsOf } from '../reading/derivation.ts';
-import { goToFirst, PICTURE, stepAfter } from './firstSteps.ts';
 import { unfold } from './unfold.ts';
 
 export function FirstPanel() {
@@ -41,10 +42,7 @@ export function FirstPanel() {
   );
 }
 
-/**
- * Returns a text that says how many of the last rows find an earlier occurrence of their words, and where the remaining
- * rows look.
- */
+/** Says how many of the last rows find an earlier occurrence of their words, and where the others look. */
 function foundText(session: Session, run: Run) {
   const { T, layer, head, pieces } = run;
   const words = session.words.value.first;

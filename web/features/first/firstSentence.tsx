@@ -1,17 +1,19 @@
 // The first screen of a first visit: one sentence, one arc, one switch.
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { PICTURE } from '../../model/firstVisit.ts';
+import { isOff } from '../../model/modelEdits.ts';
+import { initialState } from '../../model/state.ts';
+import { shown } from '../../model/tokens.ts';
+import { goToFirst, switchHead } from '../../parts/goToFirst.ts';
+import { Switch } from '../../parts/headSwitch.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { initialState } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { px } from '../../ui/px.ts';
 import { OtherLanguage } from '../header/otherLanguage.tsx';
-import { shown } from '../prompt/tokens.ts';
-import { Switch } from '../whatif/headSwitch.tsx';
-import { isOff } from '../whatif/modelEdits.ts';
 import { type Cases, type Copied, casesOf, copiedBy, partsOf } from './copiedWord.ts';
-import { goToFirst, PICTURE, switchHead } from './firstSteps.ts';
 import { type Drawing, useArc } from './useArc.ts';
 
 /** Duration in milliseconds of the animation in which the second probability falls. It runs once. */
@@ -94,7 +96,7 @@ function Screen({ copied, cases }: { copied: Copied; cases: Cases }) {
 }
 
 /** The main part of the screen. It is no <main> element if it is embedded in another page, which has its own. */
-function Main({ session, children }: { session: Session; children: any }) {
+function Main({ session, children }: { session: Session; children: ComponentChildren }) {
   const Element = session.embedded ? 'section' : 'main';
   return <Element class="first-main">{children}</Element>;
 }

@@ -6,10 +6,7 @@ const [UP, APART, FLIGHT, GROWTH, MARKS] = [250, 30, 300, 200, 150];
 
 export type Box = { left: number; top: number; width: number };
 
-/**
- * @param from box of the sentence's letters on the previous screen
- * @returns false if the picture has not been drawn yet
- */
+/** `from`: box of the letters on the previous screen. Returns false if the picture has not been drawn yet. */
 export function unfold(root: ShadowRoot, from: Box): boolean {
   const all = (selector: string) => [...root.querySelectorAll(selector)] as HTMLElement[];
   const [line] = all('.sentence .line');
@@ -43,7 +40,7 @@ function moveSentence(line: HTMLElement, from: Box) {
     .catch(() => {});
 }
 
-/** @param word in the sentence */
+/** `word`: in the sentence. */
 function drop(label: HTMLElement, word: Element | null, delay: number) {
   if (!word) return;
   const [from, to] = [word, label].map((element) => element.getBoundingClientRect());

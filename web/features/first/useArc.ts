@@ -5,11 +5,7 @@ import { arcOf } from './arc.ts';
 
 export type Drawing = { arc: ReturnType<typeof arcOf>; width: number; height: number };
 
-/**
- * Returns the arc over a sentence; null until the sentence is laid out.
- * @param sentence element whose parts have the classes .copied and .guess
- * @param given text: any text that changes the layout when it changes
- */
+/** Returns the arc over a sentence with .copied and .guess parts; null before layout. `text`: changes the layout. */
 export function useArc(
   sentence: { current: HTMLElement | null },
   { thickness, on, text }: { thickness: number; on: boolean; text: string },

@@ -1,18 +1,15 @@
 // Saves the contributions to the logit of the chosen token as a CSV file.
 
+import { fileName } from '../../drawing/export/csv.ts';
+import { shownPart } from '../../model/modelEdits.ts';
 import { hasContributions } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download } from '../../ui/download.ts';
 import { shortest } from '../../ui/oklab.ts';
-import { fileName } from '../export/csv.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import { allParts, type Contribution } from './contributions.ts';
 import { otherPart } from './pickedPart.ts';
 
-/**
- * Returns a row for each part of the model, and a last row with their sum, which is the logit.
- * @param attention that `heads` belong to
- */
+/** Returns a row per part of the model, and their sum, the logit. `attention`: that `heads` belong to. */
 export function contributionCsv(parts: Contribution[], attention: string, sum: number) {
   const rows = parts.map(({ kind, of, layer, head, value }) => [
     kind,

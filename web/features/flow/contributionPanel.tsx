@@ -1,18 +1,18 @@
 // The reading column in flow. It shows positive and negative contributions to the next token's logit, their sum, and
 // the chosen head, part or line.
 
-import type { AttentionPart } from '../../store/protocol.ts';
+import { readingOf, weightsOf } from '../../model/derivation.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import { plain, signed, weightText } from '../../model/numbers.ts';
+import type { AttentionPart } from '../../model/protocol/protocol.ts';
+import { shown as shownToken } from '../../model/tokens.ts';
+import type { RunWithContributions, RunWithValues } from '../../model/types.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasContributions, hasValues } from '../../store/runParts.ts';
-import type { RunWithContributions, RunWithValues } from '../../store/types.ts';
 import type { Strings } from '../../texts/languages.ts';
-import { plain, signed, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { px } from '../../ui/px.ts';
-import { AblationButton } from '../heads/ablation.tsx';
-import { shown as shownToken } from '../prompt/tokens.ts';
-import { readingOf, weightsOf } from '../reading/derivation.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import { actingThrough, type Contribution, partsAdding } from './contributions.ts';
 import type { Composition, Place } from './flowLayout.ts';
 import { COLOURS, isPicked, otherPart, pick, sameComposition } from './pickedPart.ts';
@@ -81,16 +81,12 @@ function Contributions({ compact = false, title = true }: { compact?: boolean; t
   );
 }
 
-/** The unit of contributions. */
 const Unit = () => <span class="unit">{useFlowTexts().unit}</span>;
 
 /** Maximum number of heads with an indirect effect that are listed. */
 const MAX_INDIRECT = 3;
 
-/**
- * Says that the list has direct contributions only, or lists heads with a large effect but a small contribution. They
- * are known after every head has been ablated.
- */
+/** Says that the list is direct only or, once all heads were ablated, lists heads that act mostly indirectly. */
 function Indirect({ run }: { run: RunWithContributions }) {
   const session = useSession();
   const words = session.words.value;
@@ -132,10 +128,7 @@ function Indirect({ run }: { run: RunWithContributions }) {
   );
 }
 
-/**
- * Returns the name of a part.
- * @param other the attention of the decoder that is not shown
- */
+/** `other`: the attention of the decoder that is not shown. */
 function partName(
   words: Strings,
   texts: ReturnType<typeof useFlowTexts>,
@@ -150,7 +143,7 @@ function partName(
   return texts.bias;
 }
 
-/** @param props most: the largest contribution */
+/** `most`: the largest contribution. */
 function Row({ part, most }: { part: Contribution; most: number }) {
   const session = useSession();
   const words = session.words.value;
@@ -190,7 +183,6 @@ function Chosen({ run }: { run: RunWithContributions }) {
 /** Maximum number of tokens that are listed for a head. They have the largest shares of its contribution. */
 const MAX_TOKENS = 3;
 
-/** Shows the chosen head, with the share of each token in its contribution. */
 function ChosenHead({ run }: { run: RunWithContributions & RunWithValues }) {
   const session = useSession();
   const words = session.words.value;

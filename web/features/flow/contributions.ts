@@ -1,17 +1,11 @@
 // Lists contributions to a logit, the largest first, and adds up the small ones.
 
-import type { Ablation, AttentionPart } from '../../store/protocol.ts';
+import type { Ablation, AttentionPart } from '../../model/protocol/protocol.ts';
 import type { Added, Part } from './flowLayout.ts';
-/**
- * The contribution of a part to a logit. of: attention that a head belongs to, if that is not the attention that is
- * shown.
- */
+/** The contribution of a part to a logit. of: attention of a head, if not the shown one. */
 export type Contribution = Omit<Part, 'kind'> & { kind: Part['kind'] | 'bias'; value: number; of?: AttentionPart };
 
-/**
- * Returns every part once. The sum of their contributions is the logit.
- * @param other the attention of the decoder that is not shown
- */
+/** Returns every part once; their sum is the logit. `other`: the attention of the decoder that is not shown. */
 export function allParts(
   { embed, heads, others, mlps, bias }: Added,
   size: { layers: number; heads: number; mlps?: boolean },
@@ -29,10 +23,7 @@ export function allParts(
   return parts;
 }
 
-/**
- * @param shown hide: threshold of an absolute contribution; count: maximum number of parts; all remaining parts are
- *   added up
- */
+/** hide: threshold of an absolute contribution; count: maximum number of parts. The remaining parts are summed. */
 export function partsAdding(
   added: Added,
   size: { layers: number; heads: number; mlps?: boolean },
@@ -49,17 +40,12 @@ export function partsAdding(
   };
 }
 
-/**
- * A head has a large effect if its ablation lowers the probability by at least MIN_EFFECT. Its contribution is small if
- * it is less than MAX_SHARE of the sum.
- */
+/** Large effect: the ablation lowers the probability by MIN_EFFECT. Small contribution: below MAX_SHARE of the sum. */
 const [MIN_EFFECT, MAX_SHARE] = [0.05, 0.1];
 
 /**
- * Returns the heads whose ablation has a large effect on the prediction although their contribution is small. Such a
- * head acts through other heads.
- * @param shown the attention to which the contributions in `heads` belong
- * @returns the largest fall of the probability first
+ * Returns heads with a large effect although their contribution is small: they act through other heads. The largest
+ * fall of the probability is first. `shown`: the attention to which the contributions in `heads` belong.
  */
 export function actingThrough(
   found: Pick<Ablation, 'before' | 'switchedOff'> | null,

@@ -2,16 +2,16 @@
 // next token is a ribbon from the part up to the token. Lines show the composition of the chosen head with other heads,
 // by query, key and value.
 
+import { maxTextWidth } from '../../drawing/textWidth.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import type { RunWithContributions } from '../../model/types.ts';
+import { later } from '../../parts/lazy.tsx';
+import { Thumbnail, walkHeads } from '../../parts/thumbnail.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasContributions } from '../../store/runParts.ts';
-import type { RunWithContributions } from '../../store/types.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
 import { Ways } from '../circuit/ways.tsx';
-import { Thumbnail, walkHeads } from '../heads/thumbnail.tsx';
-import { maxTextWidth } from '../heatmap/textWidth.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import { Drawing } from './flowDrawing.tsx';
 import { Amount, earlyText, Feet, Head, Layer, Piece, SANS } from './flowLabels.tsx';
 import { flowOf, type Node } from './flowLayout.ts';
@@ -37,15 +37,10 @@ const [SIDE, MAX_SIDE, BESIDE] = [76, 150, 8];
 const PILL = 7;
 /** In a drawing narrower than this there is no title, and layers have only their numbers. */
 const NARROW = 620;
-/**
- * Thumbnails smaller than DENSE have no predictions next to them, those smaller than TINY no contributions above them.
- */
+/** Thumbnails smaller than DENSE have no predictions beside them, those smaller than TINY no contributions above. */
 const [DENSE, TINY] = [30, 16];
 
-/**
- * Returns the width of the names of layers, which includes the predictions below the names.
- * @param letter height of a letter
- */
+/** Returns the width of the layers' names and of the predictions below them. `letter`: height of a letter. */
 const sideOf = ({ early }: RunWithContributions, texts: string[], letter: number) =>
   Math.min(Math.max(SIDE, maxTextWidth([...texts, ...(early ?? []).map(earlyText)], letter) * SANS + BESIDE), MAX_SIDE);
 
@@ -149,8 +144,7 @@ function Heads({ flow: { run, parts, lines, size } }: { flow: FlowDrawing }) {
   );
 }
 
-/** The legend of flow: the colours of lines, and the bar for a contribution against the token. */
-/** alone: true if flow is the whole view */
+/** The legend of flow: line colours, and the bar of a negative contribution. `alone`: flow is the whole view. */
 export function FlowMarks({ alone = false }: { alone?: boolean }) {
   const { circuit } = useSession().state.value;
   return circuit ? <CircuitMarks /> : <ContributionMarks alone={alone} />;

@@ -1,6 +1,8 @@
 // The texts of the flow, in Chinese.
 
-export const texts: typeof import('./flow.en.ts').texts = {
+import type { texts as en } from './flow.en.ts';
+
+export const texts: typeof en = {
   title: '猜测从何而来',
   rises: ['这一切都发生在最后一个词元', '处。带子的宽度是这一部分给', '的分数（logit）加上的量。'],
   about: (layers, heads) => `${layers} 层，每层 ${heads} 个头。图旁的列表有同样的数。`,

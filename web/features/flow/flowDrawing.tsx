@@ -1,9 +1,9 @@
 // The drawing of flow: ribbons, bars of contributions against the token, lines between heads, and lines from tokens.
 
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { useSession } from '../../store/context.ts';
 import { PALETTE } from '../../ui/palette.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import type { FlowDrawing } from './flow.tsx';
 import type { Line, Node } from './flowLayout.ts';
 import { attendedBy } from './flowTokens.ts';
@@ -67,7 +67,6 @@ function Against({ part, scale }: { part: Node; scale: number }) {
 
 const lineName = ({ from, to, kind }: Line) => `${from.layer}.${from.head}-${to.layer}.${to.head}${kind}`;
 
-/** Draws the composition of two heads as a line. */
 function CompositionLine({ line }: { line: Line }) {
   const session = useSession();
   const picked = session.picked.value;

@@ -1,13 +1,13 @@
 // The texts around the drawing of flow: title, next token, names of layers and of feed-forward parts, contributions,
 // tokens.
 
-import { signed } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { textWidth } from '../../drawing/textWidth.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { signed } from '../../model/numbers.ts';
+import { shown as shownToken } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { textWidth } from '../heatmap/textWidth.ts';
-import { shown as shownToken } from '../prompt/tokens.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import type { FlowDrawing } from './flow.tsx';
 import type { Node } from './flowLayout.ts';
 import { feetOf, isSlanted } from './flowTokens.ts';
@@ -20,9 +20,7 @@ const MAX_OTHERS = 4;
 /** Pixels that the title needs next to the token, and that the other predictions need on the right of the token. */
 const TITLE_ROOM = 420;
 const OTHERS_ROOM = 330;
-/**
- * Pixels between the middle of the token and the other predictions, and around each of them; the size of their letters.
- */
+/** Pixels from the middle of the token to the other predictions, and around each; the size of their letters. */
 const [BESIDE, AROUND, LETTERS] = [104, 22, 16];
 
 /** Returns the first predictions, as many as fit into a width. */
@@ -92,10 +90,7 @@ export function Head({
 export const earlyText = ({ text, probability }: { text: string; probability: number }) =>
   `“${shownToken(text).trim() || '␣'}” ${Math.round(100 * probability)}%`;
 
-/**
- * The name of a layer, and the prediction if the model ended after that layer.
- * @param props short: true to show only the layer's number
- */
+/** A layer's name (only its number if `short`), and the prediction if the model ended after it. */
 export function Layer({
   layer,
   y,

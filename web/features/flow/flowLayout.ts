@@ -109,10 +109,7 @@ export function flowOf(input: FlowInput) {
   return { ...widths, size, pitch, pad, parts, ribbons, lines, rows: rows.rows, target, lineRoom, middle, toRight };
 }
 
-/**
- * Returns the columns. Columns on the left of the widest ribbon have their lane of ribbons on the right, all other
- * columns on the left.
- */
+/** Returns the columns. Left of the widest ribbon, their lane of ribbons is on the right, elsewhere on the left. */
 function columnsOf({
   room,
   side,
@@ -138,10 +135,7 @@ function columnsOf({
   };
 }
 
-/**
- * Returns the height that ribbons of some widths leave for the rows of thumbnails, and the size of thumbnails at that
- * height.
- */
+/** Returns the height that ribbons leave for rows of thumbnails, and the size of thumbnails at that height. */
 function rowsFor(
   { scale, thin, apart }: Widths,
   { height, top, feet, layers, tokens }: FlowInput,
@@ -186,11 +180,7 @@ function spreadRows(
   return { rows, rowsTop, size, spread };
 }
 
-/**
- * Sets the boxes of thumbnails, of feed-forward parts, of the attention that is not shown, and of the token's
- * embedding.
- * @param input end, feet: x and y of the token's embedding
- */
+/** Sets the boxes of all parts. end, feet: x and y of the token's embedding. */
 function placeParts(
   parts: Node[],
   {

@@ -5,13 +5,9 @@ import type { Box, Columns, Composition, Line, Node, Place } from './flowLayout.
 /** The inner radius of corners, in pixels. */
 export const CORNER = 6;
 const KINDS = ['q', 'k', 'v'] as const;
-/**
- * Number of tracks in the lane next to a column: one for each kind of composition, and one for the lines from tokens to
- * a head.
- */
+/** Tracks in the lane next to a column: one per kind of composition, and one for lines from tokens to a head. */
 export const TRACKS = 4;
 
-/** Returns the thumbnail of a head. */
 export const headIn = (parts: Node[], { layer, head }: Place) =>
   parts.find((part) => part.kind === 'head' && part.layer === layer && part.head === head);
 
@@ -27,7 +23,6 @@ export function linesOf({
   parts: Node[];
   hide: number;
   columns: Columns;
-  /** size of a thumbnail */
   size: number;
   /** pixels between rows */
   spread: number;

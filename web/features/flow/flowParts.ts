@@ -3,10 +3,7 @@
 
 import type { Added, Node, Part, Place } from './flowLayout.ts';
 
-/**
- * Returns the heads of a layer that are drawn. If there is no room for all heads, these are the chosen head and the
- * heads with the largest contributions above the threshold. All remaining heads are the rest.
- */
+/** Returns a layer's heads that are drawn, and the rest. Without room: the chosen and the largest above `hide`. */
 export function headsShown({
   heads,
   layer,
@@ -35,10 +32,7 @@ export function headsShown({
   return { shown: all.filter((head) => first.includes(head)), rest: all.filter((head) => !first.includes(head)) };
 }
 
-/**
- * Returns all parts, without their boxes.
- * @param input slots: number of columns of heads; each other kind of part has one more column
- */
+/** Returns all parts without boxes. `slots`: columns of heads; each other kind of part has one more column. */
 export function partsOf({
   layers,
   heads,

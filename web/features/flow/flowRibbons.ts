@@ -3,10 +3,7 @@
 import type { Columns, Node, Part, Ribbon, Rows, Widths } from './flowLayout.ts';
 import { boxOf, CORNER } from './flowLines.ts';
 export type Point = { x: number; y: number };
-/**
- * w: width of the ribbon; x: of its middle in the
- *   lane
- */
+/** w: width of the ribbon; x: of its middle in the lane */
 export type Placed = { part: Node; w: number; start: Point; x: number };
 export type RibbonInput = {
   /** parts with a ribbon */
@@ -52,10 +49,7 @@ export function ribbonsOf(input: RibbonInput): Ribbon[] {
   return ribbons;
 }
 
-/**
- * Returns the width of a part's ribbon, its beginning, and its position in the lane, where ribbons from lower layers
- * are further out.
- */
+/** Returns a ribbon's width, beginning, and place in the lane, where ribbons from lower layers are further out. */
 function inLane(part: Node, { flowing, widths, columns, rows: { size }, layers }: RibbonInput): Placed {
   const { apart } = widths;
   const wide = (value: number) => Math.max(value * widths.scale, widths.thin);

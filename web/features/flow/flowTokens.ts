@@ -2,10 +2,7 @@
 
 import type { Node, Place } from './flowLayout.ts';
 import { bent, CORNER, headIn, TRACKS } from './flowLines.ts';
-/**
- * side: width on the left, in which there are
- *   no tokens
- */
+/** side: width on the left, in which there are no tokens */
 export type TokenRow = { side: number; width: number; run: { S: number } };
 export type Flow = TokenRow & {
   parts: Node[];
@@ -30,9 +27,8 @@ export const isSlanted = ({ side, width, run: { S } }: TokenRow) =>
   S * LEVEL > width - side && (S - 1) * SLANTED <= width - side - END - BEGIN;
 
 /**
- * Returns the positions of tokens. If there is no room for all tokens, these are the first, the last, and the tokens
- * with the largest weights.
- * @param row attention weights of the last token
+ * Returns the positions of tokens: without room for all, the first, the last, and those of the largest weights. `row`:
+ * attention weights of the last token.
  */
 export function feetOf({ side, width, run }: TokenRow, row: ArrayLike<number>): { s: number; x: number }[] {
   const { S } = run;
@@ -53,10 +49,7 @@ export function feetOf({ side, width, run }: TokenRow, row: ArrayLike<number>): 
 /** Minimum attention weight of a token that has a line. */
 const MIN_WEIGHT = 0.05;
 
-/**
- * Returns the lines from tokens to a head that attends to them, in the lane next to the head's column.
- * @param feet y of the tokens
- */
+/** Returns lines from tokens (at y `feet`) to a head that attends to them, in the lane next to its column. */
 export function attendedBy(flow: Flow, head: Place, row: ArrayLike<number>, feet: number) {
   const { parts, size, pad, height, toRight, middle, lineRoom } = flow;
   const node = headIn(parts, head);

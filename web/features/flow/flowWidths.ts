@@ -1,10 +1,7 @@
 // The widths of ribbons in flow. All ribbons must fit next to the columns, above the rows and between the rows.
 
 import type { Columns, Node, Widths } from './flowLayout.ts';
-/**
- * room: number of pixels in which ribbons must fit;
- *   count: of the ribbons; sum: of their contributions
- */
+/** room: pixels in which ribbons must fit; count: of the ribbons; sum: of their contributions */
 export type Limit = { room: number; count: number; sum: number };
 /** returns half the width of the parts in a column */
 export type HalfOf = (slot: number) => number;
@@ -57,10 +54,7 @@ function betweenLimit({ flowing, tall, layers }: RibbonRoom): Limit {
   );
 }
 
-/**
- * Returns the limits next to the columns, for the ribbons in each lane. The ribbons of the last layer go straight up,
- * so they need no lane.
- */
+/** Returns the limits next to the columns, for each lane's ribbons. Those of the last layer go up without a lane. */
 function laneLimits({ flowing, layers, columns }: RibbonRoom, halfOf: HalfOf): Limit[] {
   const { count, slots, pitch, pad, lineRoom, toRight } = columns;
   const inLane = flowing.filter(({ kind, layer }) => kind !== 'embed' && layer < layers - 1);

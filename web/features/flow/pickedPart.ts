@@ -1,9 +1,9 @@
 // The ribbon or line that the visitor has chosen in flow. It is stored in session.picked.
 
-import type { AttentionPart } from '../../store/protocol.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import type { AttentionPart } from '../../model/protocol/protocol.ts';
+import type { State } from '../../model/state.ts';
 import type { Session } from '../../store/session.ts';
-import type { State } from '../../store/state.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
 import type { Composition, Part } from './flowLayout.ts';
 
 /** Returns the attention of the decoder that is not shown: its own or its cross-attention. */
@@ -20,10 +20,7 @@ export const sameComposition = (a: Composition, b: Composition) =>
   a.to.layer === b.to.layer &&
   a.to.head === b.to.head;
 
-/**
- * Returns true if a part is chosen. If no part is chosen, the current head counts as chosen.
- * @param part of: attention that a head belongs to, if that is not the attention that is shown
- */
+/** Returns true if a part is chosen, or the current head if none is. `of`: attention of a head, if it is not shown. */
 export const isPicked = (
   part: { kind: string; layer: number; head: number; of?: AttentionPart },
   picked: { kind: string; layer?: number } | null,

@@ -1,23 +1,22 @@
 // The header: the name of the page, the menu of models, and buttons for the page as a whole.
 
 import { useState } from 'preact/hooks';
-import { TRAINED } from '../../store/runInput.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { TRAINED } from '../../model/runInput.ts';
+import { COUNT, numberedStep } from '../../model/storySteps.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { goToFirst } from '../../parts/goToFirst.ts';
+import { openStory } from '../../parts/goToStep.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
+import type { Session } from '../../store/session.ts';
+import type { Strings } from '../../texts/languages.ts';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
-import { goToFirst } from '../first/firstSteps.ts';
 import { Opening } from '../open/opening.tsx';
-import { openStory } from '../story/goTo.ts';
-import { COUNT, numberedStep } from '../story/steps.ts';
-import { isOpen } from '../train/settings.ts';
 import { Zhongwen } from './otherLanguage.tsx';
 
 const HelpText = later(() => import('./help.tsx'), 'HelpText');
 
-import type { Session } from '../../store/session.ts';
-import type { Strings } from '../../texts/languages.ts';
-/** size of a model */
 export type Size = { layers: number; heads: number };
 /** entry of the menu */
 export type Model = {
@@ -60,7 +59,6 @@ export function Header({ phone }: { phone: boolean }) {
   );
 }
 
-/** A button that ends the first visit. */
 function SkipFirst() {
   const session = useSession();
   return (
@@ -90,7 +88,6 @@ function modelsOf(session: Session): Model[] {
   return [...MODELS.filter(({ name }) => session.models.includes(name)), ...opened];
 }
 
-/** Returns the name of the current model. */
 function labelOf(session: Session, phone: boolean) {
   const { model } = session.state.value;
   if (model === TRAINED) return trainedLabel(session, phone);
@@ -129,7 +126,6 @@ function ModelMenu({ phone }: { phone: boolean }) {
   return <Menu className="model-menu" name={`${words.models}: ${label}`} label={label} items={items} />;
 }
 
-/** Shows the progress of loading a model. */
 function Progress({ phone }: { phone: boolean }) {
   const session = useSession();
   const words = session.words.value;
@@ -232,7 +228,6 @@ function toggleStory(session: Session) {
   else openStory(session, step);
 }
 
-/** The button that opens and closes the story. While the story is open, the button shows the current step. */
 function StoryButton() {
   const session = useSession();
   const words = session.words.value.story;

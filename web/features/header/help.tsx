@@ -1,6 +1,6 @@
 // The help, which explains keys and terms.
 
-import { useSession, useTexts } from '../../ui/context.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { texts as en } from './help.en.ts';
 import { texts as zh } from './help.zh.ts';
 

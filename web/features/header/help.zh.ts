@@ -1,6 +1,8 @@
 // The help, in Chinese.
 
-export const texts: typeof import('./help.en.ts').texts = {
+import type { texts as en } from './help.en.ts';
+
+export const texts: typeof en = {
   keys: '按键',
   keyList: [
     ['← ↑ → ↓', '在图中逐格移动'],

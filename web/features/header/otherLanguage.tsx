@@ -1,6 +1,6 @@
 // The button that switches the language.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 
 /** Switches the language during the first visit. Later the menu More has this button. */
 export function OtherLanguage() {

@@ -1,11 +1,11 @@
 // The list of ablated heads in the reading column, the largest fall of the probability first.
 
-import type { Ablation } from '../../store/protocol.ts';
-import { degrees, signed } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { shown } from '../prompt/tokens.ts';
-import { replacementOf, shownPart } from '../whatif/modelEdits.ts';
-import { AblationButton, pointsFrom } from './ablation.tsx';
+import { replacementOf, shownPart } from '../../model/modelEdits.ts';
+import { degrees, signed } from '../../model/numbers.ts';
+import type { Ablation } from '../../model/protocol/protocol.ts';
+import { shown } from '../../model/tokens.ts';
+import { AblationButton, pointsFrom } from '../../parts/ablation.tsx';
+import { useSession } from '../../store/context.ts';
 
 /** Maximum number of heads in the list. A larger model lists those with the largest fall. */
 const MAX_LISTED = 200;

@@ -1,15 +1,15 @@
 // A description in the place of the next token, for attention heads without a language model.
 
-import { PROGRAM_MODEL } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import type { About, LayerSummary } from '../../model/protocol/protocol.ts';
+import { PROGRAM_MODEL } from '../../model/state.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { heads as inEnglish } from './attentionOnly.en.ts';
 import { heads as inChinese } from './attentionOnly.zh.ts';
 
 const TwoSentences = later(() => import('../similarity/similarity.tsx'), 'TwoSentences');
 
-import type { About, LayerSummary } from '../../store/protocol.ts';
 export type Texts = typeof inEnglish;
 
 export function AboutHeads({ about }: { about: About }) {

@@ -2,22 +2,21 @@
 
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import type { About } from '../../store/protocol.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import { gapIn } from '../../model/storySteps.ts';
+import { TRICK } from '../../model/trial.ts';
+import { isEmpty } from '../../model/viewRules.ts';
+import { type Layout, layoutOf } from '../../parts/headLayout.ts';
+import { later } from '../../parts/lazy.tsx';
+import { Thumbnail, walkHeads } from '../../parts/thumbnail.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
+import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { MIN_PICTURE, namesWithRoom, nameWidth } from '../../ui/layout.ts';
-import { later } from '../../ui/lazy.tsx';
 import { px } from '../../ui/px.ts';
 import type { PointedHead } from '../heatmap/lens.tsx';
-import { shownRole } from '../story/shownRoles.ts';
-import { gapIn } from '../story/steps.ts';
-import { TRICK } from '../story/trial.ts';
-import { isEmpty } from '../viewRules.ts';
-import { type Layout, layoutOf } from './headLayout.ts';
 import { SortMenu, useOrder } from './headOrder.tsx';
 import { ResidualStream } from './residualStream.tsx';
-import { roleName } from './roles.ts';
-import { Thumbnail, walkHeads } from './thumbnail.tsx';
 
 const CutLine = later(() => import('../story/cutLine.tsx'), 'CutLine');
 const HeadsLens = later(() => import('../heatmap/lens.tsx'), 'HeadsLens');
@@ -96,8 +95,8 @@ function Heads({
   const { size, left, across, down, columns, rowTop } = layout;
   const isTiled = size < MIN_PICTURE;
   const rooms = !layout.named ? null : roomsForNames(session, about, order, { columns, across, letter });
-  const point = (event: any) => {
-    const name = isTiled && event.target.closest?.('[data-head]')?.dataset.head;
+  const point = (event: { target: EventTarget | null }) => {
+    const name = isTiled && (event.target as Element).closest?.<HTMLElement>('[data-head]')?.dataset.head;
     if (!name) return setPointed(null);
     const [layer, head] = name.split('.').map(Number);
     const place = order?.[layer].indexOf(head) ?? head;
@@ -127,7 +126,6 @@ function Heads({
   );
 }
 
-/** The number of a layer, next to the residual stream. */
 function LayerName({ layer, layout: { isNumbered, middle } }: { layer: number; layout: Layout }) {
   const words = useSession().words.value;
   if (!isNumbered) return null;

@@ -1,23 +1,20 @@
 // The order of the heads in a row: by number, or by a value that the menu chooses.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import type { RoleName } from '../../model/roles.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { beginAblation, isAblatable } from '../../parts/ablation.tsx';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { isOpen } from '../train/settings.ts';
-import { shownPart } from '../whatif/modelEdits.ts';
-import { beginAblation, isAblatable } from './ablation.tsx';
+import type * as SortHeads from './sortHeads.ts';
 
-import type { RoleName } from './roles.ts';
-
-/**
- * Returns the heads of each layer in the order in which they are shown; null for the order by number. While a model
- * trains the order is by number, because the scores change.
- */
+/** Returns each layer's heads in display order; null for the order by number, used in training as scores change. */
 export function useOrder(): number[][] | null {
   const session = useSession();
   const { sort, run, ablation, state, about } = session;
   const part = shownPart(about.value, state.value);
-  const [module, setModule] = useState(null as typeof import('./sortHeads.ts') | null);
+  const [module, setModule] = useState(null as typeof SortHeads | null);
   const by = isOpen(state.value) ? 'place' : sort.value;
   useEffect(() => {
     if (by !== 'place' && !module) import('./sortHeads.ts').then(setModule);

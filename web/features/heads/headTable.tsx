@@ -1,24 +1,22 @@
 // The table of the scores of all heads in the reading column. It is sorted by a column, and can be saved as a CSV file.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { fileName } from '../../drawing/export/csv.ts';
+import type { Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { Roles, RoleWeights } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
+import { roleName } from '../../store/shownRoles.ts';
 import { download } from '../../ui/download.ts';
-import { fileName } from '../export/csv.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import { table as inEnglish } from './headTable.en.ts';
 import { table as inChinese } from './headTable.zh.ts';
-import { roleName } from './roles.ts';
 import { spreadOf } from './weightStatistics.ts';
 
 export { default as styles } from './headTable.css';
 
-import type { Roles, RoleWeights } from '../../store/protocol.ts';
-import type { Run } from '../heatmap/types.ts';
 export type Column = 'entropy' | 'distance' | 'induction' | 'previous' | 'duplicate' | 'itself' | 'first';
-/** head with its values */
 export type Row = { layer: number; head: number } & Partial<Record<Column, number>>;
 
-/** Returns the heads whose weights the page has received. */
 function rowsOf(run: Run): Row[] {
   const { T, S, about, scores } = run;
   const rows = [];

@@ -1,7 +1,7 @@
 // The residual stream next to the heads, from the tokens upward. It has a segment after each layer, whose width shows
 // how probable the next token would be if the model ended there, and a tick where the layer writes.
 
-import { STREAM_WIDTH } from './headLayout.ts';
+import { STREAM_WIDTH } from '../../parts/headLayout.ts';
 
 /** The middle of the stream, the length of a tick, and the minimum and maximum width of a segment, in CSS pixels. */
 const MIDDLE = 8;

@@ -1,13 +1,10 @@
 // Orders the heads of each layer by a value, the largest first.
 
-import type { Ablation, AttentionPart } from '../../store/protocol.ts';
-import type { Run } from '../heatmap/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
+import type { Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { Ablation, AttentionPart } from '../../model/protocol/protocol.ts';
 
-/**
- * Returns one minus the mean normalized entropy of the rows: 0 for uniform rows, 1 for rows with a single key.
- * @param weights (T,S)
- */
+/** Returns 1 − the mean normalized entropy of rows: 0 for uniform rows, 1 for single keys. `weights`: (T,S). */
 export function fromUniform(weights: Float32Array, T: number, S: number) {
   let sum = 0;
   let rows = 0;
@@ -26,11 +23,7 @@ export function fromUniform(weights: Float32Array, T: number, S: number) {
   return rows ? sum / rows : 0;
 }
 
-/**
- * @param by 'effect', 'uniform', or the name of a score
- * @param ablation see ablation.tsx; null if it has not begun
- * @returns the heads of each layer in their order; null while the ablation is incomplete
- */
+/** Returns each layer's heads in order; null while the ablation is incomplete. `by`: 'effect', 'uniform' or a score. */
 export function orderOf(
   by: string,
   run: Run,

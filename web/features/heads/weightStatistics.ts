@@ -1,9 +1,6 @@
 // Statistics of a head's attention weights.
 
-/**
- * Returns the mean entropy of rows in bits, and the mean distance from queries to keys.
- * @param weights (T,S)
- */
+/** Returns the mean entropy of rows in bits, and the mean distance from queries to keys. `weights`: (T,S). */
 export function spreadOf(weights: Float32Array, T: number, S: number) {
   let [entropy, distance, rows] = [0, 0, 0];
   for (let t = 0; t < T; t++) {

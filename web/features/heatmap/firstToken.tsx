@@ -1,12 +1,11 @@
 // The advice below the single row of a decoder that has written nothing yet.
 
+import type { Picture } from '../../drawing/types.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
-import { WriteOn } from '../prompt/continueText.tsx';
-import { shownPart } from '../whatif/modelEdits.ts';
-
-import type { Picture } from './types.ts';
 
 /** Height that the advice needs, with its distance from the row. */
 const [HEIGHT, GAP] = [110, 28];

@@ -2,23 +2,23 @@
 // the keys are along its diagonal, and the title of the head is in the empty half.
 
 import { useRef } from 'preact/hooks';
+import type { Picture as PictureOf, ViewProps } from '../../drawing/types.ts';
+import { isAhead } from '../../model/derivation.ts';
+import { isOff, placeOfLayer } from '../../model/modelEdits.ts';
+import { ARROW_STEPS, nextCell } from '../../model/nextCell.ts';
+import { weightText } from '../../model/numbers.ts';
+import { spokenName } from '../../model/tokens.ts';
+import { showsWritten } from '../../model/viewRules.ts';
+import { HeadTitle } from '../../parts/headTitle.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { Labels, ReadCell } from '../../parts/matrixLabels.tsx';
+import { usePicture } from '../../parts/usePicture.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { MIN_LABEL_CELL } from '../../ui/layout.ts';
-import { later } from '../../ui/lazy.tsx';
 import { px } from '../../ui/px.ts';
-import { spokenName } from '../prompt/tokens.ts';
-import { isAhead } from '../reading/derivation.ts';
-import { showsWritten } from '../viewRules.ts';
-import { isOff, placeOfLayer } from '../whatif/modelEdits.ts';
 import { FirstToken, isFirstToken } from './firstToken.tsx';
-import { HeadTitle } from './headTitle.tsx';
-import { Labels, ReadCell } from './matrixLabels.tsx';
-import { ARROW_STEPS, nextCell } from './nextCell.ts';
-import type { Picture as PictureOf, ViewProps } from './types.ts';
 import { useMatrixCanvas } from './useMatrixCanvas.ts';
-import { usePicture } from './usePicture.ts';
 
 const Lens = later(() => import('./lens.tsx'), 'Lens');
 const WrittenRows = later(() => import('../written/written.tsx'), 'WrittenRows');
@@ -88,10 +88,7 @@ function Matrix({ picture, canvas }: { picture: PictureOf; canvas: { current: HT
   );
 }
 
-/**
- * Returns handlers of pointer events. A mouse reads the cell under it, and a press keeps that cell or releases it. A
- * finger reads a cell only while it presses.
- */
+/** Returns pointer handlers. A mouse reads the cell under it and keeps it by a press; a finger reads by pressing. */
 function useMatrixInput({ weights, T, S, cell, full }: PictureOf, canvas: { current: HTMLCanvasElement | null }) {
   const session = useSession();
   const isTouching = useRef(false);

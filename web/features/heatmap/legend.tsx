@@ -1,17 +1,16 @@
 // The line under the picture, with the colour ramp and its marks on the left and the views on the right.
 
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { isOpen } from '../../model/training/settings.ts';
+import { showsWritten } from '../../model/viewRules.ts';
+import { later } from '../../parts/lazy.tsx';
+import { Ramp, rampItems } from '../../parts/ramp.tsx';
+import { useSession } from '../../store/context.ts';
+import type { Session } from '../../store/session.ts';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { px } from '../../ui/px.ts';
-import { isOpen } from '../train/settings.ts';
-import { showsWritten } from '../viewRules.ts';
 import { type View, viewOf, viewsFor } from '../views.ts';
-import { Ramp, rampItems } from './ramp.tsx';
 
 const WrittenLine = later(() => import('../written/written.tsx'), 'WrittenLine');
-
-import type { Session } from '../../store/session.ts';
 
 /** Draws the legend as one line, which begins and ends at the edges of the picture if its contents fit between them. */
 export function Legend({
@@ -19,9 +18,7 @@ export function Legend({
   right = 0,
   before = left,
 }: {
-  /** left margin of the picture */
   left: number;
-  /** right margin of the picture */
   right?: number;
   /** left margin that the heatmap would have, so that the line has the same end in every view */
   before?: number;
@@ -58,11 +55,7 @@ export function Legend({
 
 const BESIDE: NonNullable<View['ways']> = ['beside'];
 
-/**
- * A menu of the pictures of one head, the colours of weights, and the text. While a different view is shown, a click
- * leads back to the picture.
- * @param props isElsewhere: true if a view is shown that this menu does not contain
- */
+/** A menu of one head's pictures, weight colours and text. `isElsewhere`: another view is shown; a click leads back. */
 function Kinds({ views, shown, isElsewhere }: { views: View[]; shown: string; isElsewhere: boolean }) {
   const session = useSession();
   const words = session.words.value;

@@ -1,24 +1,21 @@
 // Enlarges content that is too small to read: cells of a dense picture, or heads of a model with a thousand heads.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { About } from '../../store/protocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { paintCells, paintWeights, sized } from '../../drawing/paintWeights.ts';
+import type { Cell, Picture, Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { weightsOf } from '../reading/derivation.ts';
-import { RAMP } from './colourRamp.ts';
-import { paintCells, paintWeights, sized } from './paintWeights.ts';
-import type { Cell, Picture, Run } from './types.ts';
 
 export { default as styles } from './lens.css';
 
 /** Number of cells in a row and in a column of a lens, and the maximum and minimum side of a cell in pixels. */
 const [CELLS, MAX_CELL, MIN_CELL] = [40, 7, 2];
-/**
- * Number of heads in a row and in a column of a lens, the side of a thumbnail, and the gap between two thumbnails, in
- * pixels.
- */
+/** Number of heads in a row and column of a lens, side of a thumbnail, and gap between two, in pixels. */
 const [HEADS, THUMBNAIL, GAP] = [5, 48, 4];
 /** Distance from the pointer to the lens, in pixels. */
 const POINTER_GAP = 18;
@@ -48,7 +45,7 @@ export function Lens({ picture }: { picture: Picture }) {
   );
 }
 
-/** @param side of an enlarged cell */
+/** `side`: of an enlarged cell. */
 function paintAround(canvas: HTMLCanvasElement, read: Cell, { weights, T, S }: Picture, side: number, theme: Theme) {
   const n = Math.min(CELLS, T, S);
   const [t, s] = [clamp(read.t - n / 2, 0, T - n), clamp(read.s - n / 2, 0, S - n)].map(Math.floor);
@@ -80,7 +77,6 @@ export type PointedHead = {
   y: number;
 };
 
-/** Shows the heads around the head under the pointer. */
 export function HeadsLens({ about, pointed, width }: { about: About; pointed: PointedHead; width: number }) {
   const session = useSession();
   const theme: Theme = session.theme.value;
@@ -120,12 +116,7 @@ export function HeadsLens({ about, pointed, width }: { about: About; pointed: Po
   );
 }
 
-/**
- * Draws the weights of a head, or its pooled weights.
- * @param thumbnail canvas to paint on
- * @param pooled pooled weights by 'layer.head'
- * @returns false if the page has received neither
- */
+/** Draws the weights of a head, or its `pooled` weights by 'layer.head'; returns false if neither was received. */
 function drawHead(
   context: CanvasRenderingContext2D,
   thumbnail: HTMLCanvasElement,

@@ -1,16 +1,16 @@
 // Paints the weights of a picture on its canvas. The weights of one run fade into those of the next.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import type { Ramp } from '../../drawing/colourRamp.ts';
+import { paintCells, paintPooled, sized } from '../../drawing/paintWeights.ts';
+import type { Picture } from '../../drawing/types.ts';
+import { eachRun } from '../../model/hiddenCells.ts';
+import { effective, placeOfLayer } from '../../model/modelEdits.ts';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import { MIN_WHOLE_CELL } from '../../ui/layout.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
-import { eachRun } from '../mask/hiddenCells.ts';
-import { effective, placeOfLayer } from '../whatif/modelEdits.ts';
-import type { Ramp } from './colourRamp.ts';
-import { paintCells, paintPooled, sized } from './paintWeights.ts';
-import type { Picture } from './types.ts';
-import { useColours } from './useColours.ts';
 
 const FADE_MS = 200;
 /** Pictures of more tokens do not fade, because painting a frame would take too long. */
@@ -18,7 +18,6 @@ const MAX_FADED_TOKENS = 128;
 /** Minimum side of a cell that has room for a slash. */
 const MIN_SLASHED_CELL = 5;
 
-/** @returns the ref of the canvas */
 export function useMatrixCanvas(picture: Picture | null): { current: HTMLCanvasElement | null } {
   const session = useSession();
   const canvas = useRef(null as HTMLCanvasElement | null);
@@ -55,10 +54,7 @@ export function useMatrixCanvas(picture: Picture | null): { current: HTMLCanvasE
   return canvas;
 }
 
-/**
- * Interpolates between two arrays of weights, not between their colours.
- * @returns a function that stops the animation
- */
+/** Interpolates between two arrays of weights, not between their colours; returns a function that stops it. */
 function fade(from: Float32Array, to: Float32Array, paint: (values: Float32Array) => void): () => void {
   const start = performance.now();
   let frame = requestAnimationFrame(function step(now) {
@@ -104,10 +100,7 @@ function slashMasked(context: CanvasRenderingContext2D, { run, T, S, cell, full 
   context.stroke();
 }
 
-/**
- * Clears the cells that are masked by hand, in a picture whose cells are too small for a slash.
- * @param hidden see mask/hiddenCells.js
- */
+/** Clears the cells masked by hand (`hidden`: see hiddenCells.ts), where cells are too small for a slash. */
 function clearHidden(canvas: HTMLCanvasElement, hidden: string, cell: number) {
   const context = canvas.getContext('2d');
   if (hidden) eachRun(hidden, (t, from, to) => context?.clearRect(from * cell, t * cell, (to - from + 1) * cell, cell));

@@ -2,21 +2,20 @@
 // recommended models, and a question before a large download.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { fitOf, neededBy } from '../../model/hubMemory.ts';
+import type { HubModel, StoredHubModel } from '../../model/protocol/hubProtocol.ts';
+import type { ProblemValue } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import { type Hub, Hub as HubStore, memoryOfMachine } from '../../store/hub.ts';
-import type { HubModel, StoredHubModel } from '../../store/hubProtocol.ts';
-import { useSession } from '../../ui/context.ts';
 import { texts as inEnglish } from './hub.en.ts';
 import { texts as inChinese } from './hub.zh.ts';
-import { fitOf, neededBy } from './memory.ts';
 import { matching, RECOMMENDED, type Recommended } from './recommended.ts';
 
 /** Problems that an access token may solve. */
 const NEED_TOKEN = ['hub_gated', 'hub_notFound', 'hub_token', 'hub_rateLimit'];
-/** Problems that another attempt may solve. */
 const TEMPORARY = ['hub_network', 'hub_offline', 'hub_server', 'hub_changed', 'hub_rateLimit'];
 const TOKENS_PAGE = 'https://huggingface.co/settings/tokens';
 
-/** The texts in the language of the page. */
 export const useTexts = () => (useSession().language.value === 'zh' ? inChinese : inEnglish);
 
 /** Returns the models of the Hub. The first panel that shows them creates the store. */
@@ -31,16 +30,15 @@ export function useHub(): Hub | null {
 }
 
 /** Returns the text of a problem of the Hub; undefined for any other problem. */
-export function useHubProblem(code: string, values: any[]) {
-  const problems = useTexts().problems as Record<string, (...values: any[]) => string>;
+export function useHubProblem(code: string, values: ProblemValue[]) {
+  const problems = useTexts().problems as Record<string, (...values: ProblemValue[]) => string>;
   return problems[code]?.(...values);
 }
 
-/** The box for a name or link, and the lists of models. */
 export function HubChoice({ hub }: { hub: Hub }) {
   const session = useSession();
   const texts = useTexts();
-  const [list, box] = [useRef(null as HTMLDivElement | null), useRef(null as any)];
+  const [list, box] = [useRef(null as HTMLDivElement | null), useRef(null as HTMLInputElement | null)];
   // On a touch screen the box takes no focus, because the keyboard would cover the list.
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) box.current?.focus();
@@ -205,10 +203,7 @@ function Again({ hub }: { hub: Hub }) {
   );
 }
 
-/**
- * The question before a large download. It states the kind of the model, its size, and the form of its weights in
- * memory.
- */
+/** The question before a large download: kind of the model, its size, and the form of its weights in memory. */
 export function HubQuestion({ hub, model }: { hub: Hub; model: HubModel }) {
   const session = useSession();
   const words = session.words.value;

@@ -1,8 +1,9 @@
 // The texts about models of the Hugging Face Hub, in Chinese.
 
+import type { texts as en } from './hub.en.ts';
+
 const count = (n: number) => (n < 1e4 ? `${n}` : n < 1e8 ? `${(n / 1e4).toFixed(0)} 万` : `${(n / 1e8).toFixed(1)} 亿`);
 
-/** Returns the time that remains, in words that still read well while it passes. */
 const time = (seconds: number) =>
   seconds < 90
     ? `${Math.max(Math.round(seconds), 1)} 秒`
@@ -10,7 +11,7 @@ const time = (seconds: number) =>
       ? `${Math.round(seconds / 60)} 分钟`
       : `${(seconds / 3600).toFixed(1)} 小时`;
 
-export const texts: typeof import('./hub.en.ts').texts = {
+export const texts: typeof en = {
   title: '来自 Hugging Face Hub',
   local: '来自本机',
   field: '模型的名称或链接',

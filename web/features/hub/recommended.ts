@@ -1,13 +1,14 @@
 // Recommended models of the Hub: small, public, and of different kinds.
 
-import type { State } from '../../store/state.ts';
+import type { State } from '../../model/state.ts';
+import type { texts } from './hub.en.ts';
 /**
  * A recommended model. key: name of its text in the file of texts. bytes: size of its weights. view: state with which
  * it is first shown.
  */
 export type Recommended = {
   id: string;
-  key: keyof typeof import('./hub.en.ts').texts.see;
+  key: keyof typeof texts.see;
   bytes: number;
   view?: Partial<State>;
 };
@@ -36,7 +37,6 @@ export const RECOMMENDED: Recommended[] = [
 /** Maximum number of models that are shown while nothing is typed. */
 const MAX_SHOWN = 6;
 
-/** Returns the models whose names contain the typed text. */
 export function matching<T extends { id: string }>(models: readonly T[], typed: string) {
   const words = typed.trim().toLowerCase();
   return words === '' ? models.slice(0, MAX_SHOWN) : models.filter(({ id }) => id.toLowerCase().includes(words));

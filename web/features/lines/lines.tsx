@@ -1,14 +1,14 @@
 // The weights as lines between two columns of tokens: keys on the left, queries on the right.
 
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { maxTextWidth } from '../../drawing/textWidth.ts';
+import type { Cell, Picture, ViewProps } from '../../drawing/types.ts';
+import { weightText } from '../../model/numbers.ts';
+import { spokenName } from '../../model/tokens.ts';
+import { HeadTitle } from '../../parts/headTitle.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { usePicture } from '../../parts/usePicture.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { HeadTitle } from '../heatmap/headTitle.tsx';
-import { maxTextWidth } from '../heatmap/textWidth.ts';
-import type { Cell, Picture, ViewProps } from '../heatmap/types.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { usePicture } from '../heatmap/usePicture.ts';
-import { spokenName } from '../prompt/tokens.ts';
 
 /** If names are closer to each other than this many pixels, only the names of the line that is read are visible. */
 const MIN_NAME_PITCH = 9;

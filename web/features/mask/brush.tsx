@@ -2,23 +2,20 @@
 // brushLine.tsx.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { sized } from '../../drawing/paintWeights.ts';
+import type { Cell, Picture } from '../../drawing/types.ts';
+import { countOf, eachRun, isPainted } from '../../model/hiddenCells.ts';
+import { effective, placeIn, placeOfLayer } from '../../model/modelEdits.ts';
+import type { State } from '../../model/state.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import type { State } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
 import { PALETTE, type Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { sized } from '../heatmap/paintWeights.ts';
-import type { Cell, Picture } from '../heatmap/types.ts';
-import { effective, placeIn, placeOfLayer } from '../whatif/modelEdits.ts';
 import { brush as inEnglish } from './brush.en.ts';
 import { brush as inChinese } from './brush.zh.ts';
-import { countOf, eachRun, isPainted } from './hiddenCells.ts';
 import { cellsUnder, line, paintAt } from './stroke.ts';
 
-/**
- * A stroke from press to release. cells: the cells by their index in the matrix. last: the last cell. gesture: the name
- * under which all changes of the stroke are one step of undo.
- */
+/** From press to release. cells: by index in the matrix; gesture: its changes are one step of undo under this name */
 export type Stroke = { cells: Map<number, Cell>; last: Cell | null; gesture: string };
 
 export const brushTexts = (session: Session) => (session.language.value === 'zh' ? inChinese : inEnglish);
@@ -29,7 +26,6 @@ const BRUSH_WIDTH = 11;
 const MIN_SLASHED_CELL = 5;
 let strokes = 0;
 
-/** Returns the cells that are masked by hand in the shown head. */
 export const hiddenHere = (session: Session, { painted, head }: State) =>
   effective(painted, placeOfLayer(session), head, '');
 

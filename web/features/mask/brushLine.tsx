@@ -2,17 +2,17 @@
 // Done.
 
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { countOf, isLinked } from '../../model/hiddenCells.ts';
+import { placeIn, placeOfLayer, withPlace } from '../../model/modelEdits.ts';
+import { matrixOf } from '../../model/viewRules.ts';
+import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
-import { matrixOf } from '../viewRules.ts';
-import { placeIn, placeOfLayer, withPlace } from '../whatif/modelEdits.ts';
 import { Scopes } from '../whatif/scopes.tsx';
 import { brushTexts, hiddenHere } from './brush.tsx';
-import { countOf, isLinked } from './hiddenCells.ts';
 
 const TOOLS = ['hide', 'show'] as const;
 
-/** kind: kind of the screen, see ui/layout.js */
+/** kind: kind of the screen, see ui/layout.ts */
 export function BrushLine({ kind }: { kind: Kind }) {
   const session = useSession();
   const own = brushTexts(session);

@@ -1,13 +1,10 @@
 // Changes the cells that are masked by hand, see hiddenCells.ts, by a stroke of the brush.
 
-import type { Cell } from '../../store/state.ts';
-import { allIn, isInside } from '../whatif/modelEdits.ts';
-import { eachRun } from './hiddenCells.ts';
+import { eachRun } from '../../model/hiddenCells.ts';
+import { allIn, isInside } from '../../model/modelEdits.ts';
+import type { Cell } from '../../model/state.ts';
 
-/**
- * Writes masked cells as a text.
- * @param rows the masked keys of each query
- */
+/** Writes masked cells as a text. `rows`: the masked keys of each query. */
 export function writeRows(rows: Map<number, Set<number>>) {
   const inOrder = (all: Iterable<number>) => [...all].sort((a, b) => a - b);
   return inOrder(rows.keys())
@@ -46,10 +43,7 @@ export function withCells(text: string, cells: Cell[], hide: boolean) {
   return writeRows(rows);
 }
 
-/**
- * Masks or unmasks cells in a scope and in every narrower scope within it.
- * @param place scope: 'all', a layer '3', or one head '3.1'; see layerPlace
- */
+/** Masks or unmasks cells in a scope (`place`: 'all', layer '3' or head '3.1', see layerPlace) and in all inside it. */
 export function paintAt(map: Record<string, string>, place: string, cells: Cell[], hide: boolean) {
   const before = map[place] ?? map[place.split('.')[0]] ?? map[allIn(place)] ?? '';
   const next = { ...map, [place]: withCells(before, cells, hide) };
@@ -68,11 +62,7 @@ export function line(from: Cell, to: Cell) {
   }));
 }
 
-/**
- * Returns the cells under a square brush that is centred on a cell.
- * @param size width of the brush in cells
- * @param matrix full: cells above the diagonal are included
- */
+/** Returns the cells under a brush of `size` × `size` cells around a cell. `full`: also those above the diagonal. */
 export function cellsUnder(
   { t, s }: Cell,
   size: number,

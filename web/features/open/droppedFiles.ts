@@ -10,16 +10,16 @@ export const withPath = (file: File): PathFile => ({ path: file.webkitRelativePa
 const MAX_FILES = 5000;
 
 /** Returns all files of a dropped folder. */
-export async function filesIn(entry: any, path = ''): Promise<PathFile[]> {
+export async function filesIn(entry: FileSystemEntry, path = ''): Promise<PathFile[]> {
   if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
     return [{ path: path + file.name, file }];
   }
-  const reader = entry.createReader();
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
   const all = [];
   for (;;) {
     // Each call of readEntries returns some of the entries; the last call returns none.
-    const some = await new Promise<any[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) break;
     for (const one of some) all.push(...(await filesIn(one, `${path}${entry.name}/`)));
     if (all.length > MAX_FILES) break;
@@ -27,10 +27,7 @@ export async function filesIn(entry: any, path = ''): Promise<PathFile[]> {
   return all;
 }
 
-/**
- * Opens a pasted text. If weights are shown, a JSON list of texts becomes the names of their tokens. Any other text is
- * opened as a file.
- */
+/** Opens a text as a file or, while weights are shown, a JSON list of texts as the names of their tokens. */
 export function openText(session: Session, text: string) {
   let json = null;
   try {

@@ -1,6 +1,6 @@
 // The texts of the panel that opens models, in English.
 
-import type { AttentionSizes } from '../../store/protocol.ts';
+import type { AttentionSizes } from '../../model/protocol/protocol.ts';
 
 export const texts = {
   files: 'Files…',

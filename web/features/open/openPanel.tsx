@@ -1,8 +1,10 @@
 // The panel of the button Open…, with inputs for files and pasted texts, and with a summary of the opened files.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AttentionSizes, ProblemValue } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
+import type { Reading } from '../../store/fileReading.ts';
 import type { Strings } from '../../texts/languages.ts';
-import { useSession } from '../../ui/context.ts';
 import hubStyles from '../hub/hub.css';
 import { HubChoice, HubQuestion, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/hub.tsx';
 import { openText, withPath } from './droppedFiles.ts';
@@ -12,13 +14,12 @@ import { texts as inChinese } from './openPanel.zh.ts';
 import { canCompare, Rounding } from './rounding.tsx';
 import { useSpeed } from './useSpeed.ts';
 export type Texts = typeof inEnglish;
-export type Problem = { code: string; values: any[]; message?: string };
-/** opened model: a description of it, and a summary of its files */
+export type Problem = { code: string; values: ProblemValue[]; message?: string };
+/** An opened model: its About, and a Summary, whose kind decides which fields the functions below read. */
 export type Opened = { about: any; summary: any };
 
 export const styles = ownStyles + hubStyles;
 
-/** The texts in the language of the page. */
 const useTexts = () => (useSession().language.value === 'zh' ? inChinese : inEnglish);
 
 export function Choose() {
@@ -51,7 +52,6 @@ export function Choose() {
   );
 }
 
-/** The inputs for files and pasted texts. */
 function Local({ texts, text, setText }: { texts: Texts; text: string; setText: (text: string) => void }) {
   return (
     <>
@@ -73,8 +73,7 @@ function Local({ texts, text, setText }: { texts: Texts; text: string; setText: 
   );
 }
 
-/** Shows the progress of reading files. */
-function Reading({ reading }: { reading: import('../../store/fileReading.ts').Reading }) {
+function Reading({ reading }: { reading: Reading }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useTexts();
@@ -131,7 +130,7 @@ function ProblemText({ problem }: { problem: Problem }) {
 function FileInputs() {
   const session = useSession();
   const texts = useTexts();
-  const folder = useRef(null as any);
+  const folder = useRef(null as HTMLInputElement | null);
   // The types of JSX do not have this attribute, so it is set here.
   useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
   const open = ({ currentTarget: input }: { currentTarget: HTMLInputElement }) => {
@@ -177,9 +176,8 @@ function PasteField({ text, setText }: { text: string; setText: (text: string) =
   );
 }
 
-/** Returns the text of a problem. */
 function problemText(words: Strings, { code, values, message = code }: Problem) {
-  const texts = words.problems as Record<string, (...values: any[]) => string>;
+  const texts = words.problems as Record<string, (...values: ProblemValue[]) => string>;
   return texts[code]?.(...values) ?? words.failed(message);
 }
 
@@ -205,7 +203,7 @@ export function Summary() {
             <li key={line}>{line}</li>
           ))}
         </ul>
-        {canCompare(found) && <Rounding />}
+        {canCompare(found as Opened) && <Rounding />}
         <button type="button" class="word" onClick={() => opening.close(about.name)}>
           {words.open.forget}
         </button>
@@ -214,13 +212,12 @@ export function Summary() {
   );
 }
 
-/** Returns the lines of the summary. */
 const recognised = (words: Strings, texts: Texts, opened: Opened): string[] =>
   opened.summary.kind === 'weights' ? recognisedWeights(words, texts, opened) : recognisedModel(words, texts, opened);
 
 /** Returns the sums of rows, the sizes, and the parts that are missing. */
 function recognisedWeights(words: Strings, texts: Texts, { summary }: Opened) {
-  const parts: any[] = summary.parts;
+  const parts: AttentionSizes[] = summary.parts;
   const sums = summary.sums as 'rows' | 'columns' | 'neither';
   return [
     texts.isWeights[sums],

@@ -1,6 +1,8 @@
 // The texts of the panel that opens models, in Chinese.
 
-export const texts: typeof import('./openPanel.en.ts').texts = {
+import type { texts as en } from './openPanel.en.ts';
+
+export const texts: typeof en = {
   files: '文件…',
   folder: '文件夹…',
   drop: '也可以拖放到页面任意处，或粘贴。一切都留在本机。',

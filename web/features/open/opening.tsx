@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
 import { filesIn, openText, withPath } from './droppedFiles.ts';
 
@@ -12,14 +12,15 @@ const [Choose, Summary] = ['Choose', 'Summary'].map((name) => later(() => import
 
 const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files');
 
-/** Opens dropped files, and all files in dropped folders. */
 async function openDropped(session: Session, transfer: DataTransfer) {
   // Both lists are valid only during the event, so they are read before anything is awaited.
   const items = [...transfer.items].map((item) => item.webkitGetAsEntry?.());
   const plain = [...transfer.files].map(withPath);
   const folders = items.some((entry) => entry?.isDirectory);
   try {
-    const all = folders ? (await Promise.all(items.filter(Boolean).map((entry) => filesIn(entry)))).flat() : plain;
+    const all = folders
+      ? (await Promise.all(items.filter(Boolean).map((entry) => filesIn(entry as FileSystemEntry)))).flat()
+      : plain;
     session.opening.open(all);
   } catch (error) {
     session.opening.failed({ message: String(error) });
@@ -42,10 +43,7 @@ function openPasted(session: Session, event: ClipboardEvent) {
   openText(session, text);
 }
 
-/**
- * Opens files that are dropped or pasted anywhere on the page.
- * @returns true while files are dragged over the page
- */
+/** Opens files dropped or pasted anywhere on the page; returns true while files are dragged over it. */
 export function useDrop(host: HTMLElement): boolean {
   const session = useSession();
   const [over, setOver] = useState(false);
@@ -65,11 +63,11 @@ export function useDrop(host: HTMLElement): boolean {
     const paste = (event: ClipboardEvent) => openPasted(session, event);
     // If the instrument is embedded in another page, events outside the instrument belong to that page.
     const area = session.embedded ? host : window;
-    const listeners: [string, any][] = [
-      ['dragover', dragOver],
-      ['dragleave', leave],
-      ['drop', drop],
-      ['paste', paste],
+    const listeners: [string, EventListener][] = [
+      ['dragover', dragOver as EventListener],
+      ['dragleave', leave as EventListener],
+      ['drop', drop as EventListener],
+      ['paste', paste as EventListener],
     ];
     for (const [name, listener] of listeners) area.addEventListener(name, listener);
     return () => {

@@ -1,10 +1,11 @@
 // The sentence on how much the weights in few bits change the attention of an opened model.
 
-import { useSession } from '../../ui/context.ts';
+import type { About, Summary } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import { texts as inEnglish } from './openPanel.en.ts';
 import { texts as inChinese } from './openPanel.zh.ts';
 
-export const canCompare = ({ about, summary }: { about: any; summary: any }) =>
+export const canCompare = ({ about, summary }: { about: About; summary: Summary }) =>
   summary.kind === 'transformer' && summary.weights !== 'float32' && about.reads === 'text';
 
 export function Rounding() {

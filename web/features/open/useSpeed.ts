@@ -9,7 +9,7 @@ const WINDOW = 5000;
 /** The speed is not shown before this many milliseconds have passed. */
 const MIN_TIME = 700;
 
-/** @returns perSecond: bytes per second, 0 if unknown; secondsLeft: null if unknown */
+/** perSecond: bytes per second, 0 if unknown; secondsLeft: null if unknown */
 export function useSpeed({ read, total }: Reading): { perSecond: number; secondsLeft: number | null } {
   const samples = useRef([] as { time: number; read: number }[]);
   const now = performance.now();

@@ -2,15 +2,15 @@
 // keys of that query.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { PictureData } from '../../store/protocol.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { sized } from '../../drawing/paintWeights.ts';
+import type { Run } from '../../drawing/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { weightText } from '../../model/numbers.ts';
+import type { PictureData } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { sized } from '../heatmap/paintWeights.ts';
-import type { Cell, Run } from '../heatmap/types.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import type { patches } from './patches.en.ts';
 
 /** The rows and columns of patches. before: number of tokens before the first patch. */
@@ -23,7 +23,6 @@ const EDGE = 1.5;
 /** Inset in pixels of the second frame, which a patch has if it is both query and key. */
 const INNER_FRAME = 4;
 
-/** Returns the key with the largest weight of a query. */
 export function keyWithMaxWeight(run: Run, t: number) {
   const row = (weightsOf(run, run.layer, run.head) as Float32Array as Float32Array).subarray(
     t * run.S,
@@ -42,13 +41,11 @@ export function Pane({
 }: {
   run: Run;
   grid: PatchGrid;
-  /** side of a patch in CSS pixels */
   size: number;
   /** texts */
   own: typeof patches;
   /** true to show the image instead of the weights */
   isImage?: boolean;
-  /** true for a small pane, which does not respond to the keyboard */
   isSmall?: boolean;
 }) {
   const session = useSession();
@@ -91,7 +88,6 @@ function usePaneInput(
   const session = useSession();
   const words = session.words.value;
   const cell = session.cell.value;
-  /** Returns the token under the pointer, −1 for none. */
   const tokenAt = (event: PointerEvent) => {
     const box = (canvas.current as HTMLCanvasElement).getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top].map((from) => Math.floor(from / size));
@@ -149,7 +145,7 @@ function drawImage(context: CanvasRenderingContext2D, image: PictureData, width:
   context.drawImage(exact, 0, 0, width, height);
 }
 
-/** @param t the query */
+/** `t`: the query. */
 function drawWeights(
   context: CanvasRenderingContext2D,
   run: Run,
@@ -166,10 +162,7 @@ function drawWeights(
   }
 }
 
-/**
- * Frames the patch of a token. A token that is not a patch has no frame.
- * @param style colour: name of a custom property
- */
+/** Frames the patch of a token, if it is one. `colour`: name of a custom property. */
 function frame(
   context: CanvasRenderingContext2D,
   token: number,

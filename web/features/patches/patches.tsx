@@ -1,20 +1,19 @@
 // An image as the model reads it, patch by patch, and the same patches with the weights of the query patch. Both are
 // large in the place of the heatmap, and small above the matrix and the lines.
 
-import { useSession } from '../../ui/context.ts';
+import type { Run } from '../../drawing/types.ts';
+import { isOff } from '../../model/modelEdits.ts';
+import { HeadTitle } from '../../parts/headTitle.tsx';
+import { useSession } from '../../store/context.ts';
 import { gridOf, patchesOf } from '../../ui/layout.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { HeadTitle } from '../heatmap/headTitle.tsx';
-import type { Run } from '../heatmap/types.ts';
-import { isOff } from '../whatif/modelEdits.ts';
 import { keyWithMaxWeight, Pane, type PatchGrid } from './pane.tsx';
 import { patches as inEnglish } from './patches.en.ts';
 import { patches as inChinese } from './patches.zh.ts';
 
 export { default as styles } from './patches.css';
 
-/** Height of the small images in pixels. */
 const SMALL_HEIGHT = 62;
 const TEXTS = { en: inEnglish, zh: inChinese };
 
@@ -50,7 +49,6 @@ function Panes({
   grid: PatchGrid;
   /** side of a patch in CSS pixels */
   size: number;
-  /** true if image and weights are side by side */
   split: boolean;
   /** width of the texts, if it is not the width of the image */
   lineWidth: number | undefined;

@@ -2,16 +2,18 @@
 // two.
 
 import type { TargetedKeyboardEvent } from 'preact';
+import { isCompared } from '../../model/modelEdits.ts';
+import type { Prediction as Guess } from '../../model/protocol/protocol.ts';
+import { PROGRAM_MODEL, type State } from '../../model/state.ts';
+import { endOf, shown } from '../../model/tokens.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import type { OpenedModel, Run, RunWithPredictions } from '../../model/types.ts';
+import { canShow, isEmpty } from '../../model/viewRules.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasPredictions } from '../../store/runParts.ts';
-import { PROGRAM_MODEL, type State } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Track } from '../../ui/track.tsx';
-import { WriteOn } from '../prompt/continueText.tsx';
-import { endOf, shown } from '../prompt/tokens.ts';
-import { isOpen } from '../train/settings.ts';
-import { canShow, isEmpty } from '../viewRules.ts';
-import { isCompared } from '../whatif/modelEdits.ts';
 
 const TraceOffer = later(() => import('../trace/offer.tsx'), 'TraceOffer');
 const AboutHeads = later(() => import('../heads/attentionOnly.tsx'), 'AboutHeads');
@@ -21,8 +23,6 @@ const Turned = later(() => import('./turned.tsx'), 'Turned');
 const FrameLetters = later(() => import('../sound/letters.tsx'), 'FrameLetters');
 const Recognised = later(() => import('../open/openPanel.tsx'), 'Recognised');
 
-import type { Prediction as Guess } from '../../store/protocol.ts';
-import type { OpenedModel, Run, RunWithPredictions } from '../../store/types.ts';
 /**
  * top: probabilities in the
  *   comparison
@@ -212,10 +212,7 @@ function GuessRow({
   );
 }
 
-/**
- * Shows the name of the comparison. If there is no comparison and the query is not the last token, says that the
- * predictions are for the token after the last one.
- */
+/** Names the comparison; without one, says that predictions follow the last token if the query is another one. */
 function OtherNote({ other, head }: { other: Other | null; head: string }) {
   const session = useSession();
   const words = session.words.value;

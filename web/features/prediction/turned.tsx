@@ -1,11 +1,11 @@
 // The effect of a change on a run without predictions: the angle by which the hidden states turn, for the tokens that
 // turn most.
 
-import { degrees } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { isCompared } from '../../model/modelEdits.ts';
+import { degrees } from '../../model/numbers.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { AblationButton } from '../heads/ablation.tsx';
-import { isCompared } from '../whatif/modelEdits.ts';
 import { turned as en } from './turned.en.ts';
 import { turned as zh } from './turned.zh.ts';
 

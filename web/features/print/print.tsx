@@ -2,7 +2,7 @@
 // printed. This file is loaded with the first input of the visitor.
 
 import { useEffect } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { customProperties, type Theme } from '../../ui/palette.ts';
 import css from './print.css';
 import { texts as inEnglish } from './print.en.ts';
@@ -13,7 +13,6 @@ export const styles = `${css}
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 
-/** The caption, which is visible only on paper. */
 export function Media() {
   const session = useSession();
   const words = session.words.value;

@@ -1,8 +1,8 @@
 // Instructions and a button that inserts a text, shown in place of the picture if there is no token.
 
-import { useSession } from '../../ui/context.ts';
+import { readsNumbers } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { readsNumbers } from './tokens.ts';
 
 export function Empty({ height }: { height: number }) {
   const session = useSession();

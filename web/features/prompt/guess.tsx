@@ -2,8 +2,8 @@
 // continues the text.
 
 import { useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
-import { shown } from './tokens.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 
 /** A button counts as held down after this many milliseconds. */
 const HELD = 500;
@@ -11,7 +11,7 @@ const HELD = 500;
 /** Returns the text with a token after it, and with one space between text and token. */
 export const withToken = (text: string, token: string) => text + (/\s$/.test(text) ? token.trimStart() : token);
 
-/** @param props isFirst: true if the text is empty */
+/** `isFirst`: true if the text is empty. */
 export function Guess({ token, isFirst }: { token: string; isFirst: boolean }) {
   const session = useSession();
   const words = session.words.value;

@@ -1,15 +1,12 @@
 // The options of the input of an opened model, next to the prompt: second text, part, entry of a batch, image, mask.
 
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 
 const Chat = later(() => import('../chat/chat.tsx'), 'Chat');
 const Sound = later(() => import('../sound/sound.tsx'), 'Sound');
 
-/**
- * The second text and the choice of attention of an encoder–decoder, the entry of a batch, and the button for another
- * image.
- */
+/** An encoder–decoder's second text and choice of attention, a batch's entry, and the button for another image. */
 export function InputOptions() {
   const session = useSession();
   const words = session.words.value;
@@ -66,7 +63,6 @@ export function InputOptions() {
   );
 }
 
-/** Chooses the entry of a batch. */
 function Entry({ count }: { count: number }) {
   const session = useSession();
   const words = session.words.value.open;

@@ -2,25 +2,27 @@
 // tokens. Field and tokens have the same font settings, so that they wrap at the same characters.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
+import { messageSpans, roleAt } from '../../model/chatRoles.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { isOff, placeOfLayer } from '../../model/modelEdits.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import type { Cell } from '../../model/state.ts';
+import { excerptOf, type Piece, readsNumbers, restOf } from '../../model/tokens.ts';
+import type { Run } from '../../model/types.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { messageSpans, roleAt } from '../chat/roles.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { isOff, placeOfLayer } from '../whatif/modelEdits.ts';
-import { WriteOn } from './continueText.tsx';
 import { Guess } from './guess.tsx';
 import { Row, Strip } from './tokenRow.tsx';
-import { excerptOf, type Piece, readsNumbers, restOf } from './tokens.ts';
 
 const [InputOptions, MaskButton] = ['InputOptions', 'MaskButton'].map((name) =>
   later(() => import('./inputOptions.tsx'), name),
 );
 
-import type { Cell } from '../../store/state.ts';
-import type { Run } from '../../store/types.ts';
 export type Ramp = { css: (weight: number) => string };
+/** An element that exists whenever an effect or a handler reads it. */
 export type Ref = { current: any };
 
 /** Returns the tokens of the last answer that match the text, because the answer may belong to the previous text. */
@@ -34,9 +36,12 @@ function matchingPieces(text: string, run: Run | null) {
 }
 
 /** Returns true if the input has more than a text. */
-const hasOptions = (about: any) =>
+const hasOptions = (about: About | null) =>
   about &&
-  (['pair', 'picture', 'sound'].includes(about.reads) || about.chats || about.parts?.length > 1 || about.batch > 1);
+  (['pair', 'picture', 'sound'].includes(about.reads) ||
+    about.chats ||
+    about.parts?.length > 1 ||
+    (about.batch as number) > 1);
 
 export function Sentence({ small = false }) {
   const session = useSession();
@@ -107,10 +112,7 @@ function useOverflow(field: Ref, text: string, width: number) {
   return overflows;
 }
 
-/**
- * Sets the value of the field only if it differs. A text that a program sets must neither move the caret nor discard
- * text that was typed since.
- */
+/** Sets the field only if it differs: setting must neither move the caret nor discard text typed since. */
 function useFieldValue(field: Ref, text: string) {
   useLayoutEffect(() => {
     if (field.current.value !== text) field.current.value = text;
@@ -154,10 +156,7 @@ function useCaretInView({
   }, [text]);
 }
 
-/**
- * Returns the box of the character before the caret. A text that is not read yet has no tokens, but is in one piece.
- * @param caret position in the text
- */
+/** Returns the box of the character before the caret. A text that is not read yet is one piece without tokens. */
 function caretBox(line: HTMLElement, pieces: Piece[], caret: number) {
   const t = pieces.findIndex(({ end }) => end >= caret);
   if (t >= 0) return (line.querySelector(`[data-t="${t}"]`) as HTMLElement).getBoundingClientRect();
@@ -170,10 +169,7 @@ function caretBox(line: HTMLElement, pieces: Piece[], caret: number) {
   return range.getBoundingClientRect();
 }
 
-/**
- * Returns handlers that find the token under the pointer. Tokens receive no events themselves, because the field covers
- * them.
- */
+/** Returns handlers that find the token under the pointer; the field covers the tokens, so they get no events. */
 function usePointer({
   line,
   field,
@@ -313,7 +309,6 @@ function NextGuess({ pieces }: { pieces: Piece[] }) {
   return <Guess token={run.top[0].text} isFirst={pieces.length === 0} />;
 }
 
-/** Explains the bars under the tokens. */
 function Note({ off }: { off: boolean }) {
   const session = useSession();
   const words = session.words.value;
@@ -342,10 +337,7 @@ function Note({ off }: { off: boolean }) {
   );
 }
 
-/**
- * Returns the colour of a token's bar. A token after the query has a bar only if it has weight, because a causal query
- * cannot attend to it.
- */
+/** Returns the colour of a token's bar. After the query only tokens with weight have one: a causal query sees none. */
 function barColour(ramp: Ramp, weight: number | undefined, t: number, cell: Cell | null) {
   if (weight === undefined || !cell || (t > cell.t && !(weight > 0))) return 'transparent';
   return ramp.css(weight);

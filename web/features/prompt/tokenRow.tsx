@@ -4,14 +4,14 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { sized } from '../../drawing/paintWeights.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { excerptOf, type Piece } from '../../model/tokens.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import { gridOf } from '../../ui/layout.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useSize } from '../../ui/useSize.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import { sized } from '../heatmap/paintWeights.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { excerptOf, type Piece } from './tokens.ts';
 
 const SoundTitle = later(() => import('../sound/sound.tsx'), 'SoundTitle');
 const Patches = later(() => import('../patches/patches.tsx'), 'Patches');

@@ -2,11 +2,11 @@
 // title opens the sheet.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { Title } from '../../parts/cellTitle.tsx';
+import { useSession } from '../../store/context.ts';
 import { useClosing } from '../../ui/useOpening.ts';
 import { Closing } from '../first/closing.tsx';
 import { panelFor } from '../panels.ts';
-import { Title } from './cellTitle.tsx';
 
 export function Sheet() {
   const session = useSession();

@@ -1,27 +1,24 @@
 // The computation of the weight that is read. The strips share one grid of columns, so that a product is under its
 // factors. In full, each step is written out, and the mixture of all values is shown. Every number comes from the core.
 
+import type { Cell, Run, RunWithValues } from '../../drawing/types.ts';
+import { isAhead, readingOf } from '../../model/derivation.ts';
+import { plain, signed, sumText, weightText } from '../../model/numbers.ts';
+import { linesOf } from '../../model/score.ts';
+import { shown } from '../../model/tokens.ts';
+import { Title } from '../../parts/cellTitle.tsx';
+import { later } from '../../parts/lazy.tsx';
+import { Bars } from '../../parts/numberBars.tsx';
+import { useSession } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
-import { plain, signed, sumText, weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { shown } from '../prompt/tokens.ts';
-import { Title } from './cellTitle.tsx';
-import { isAhead, readingOf } from './derivation.ts';
-import { Bars } from './numberBars.tsx';
-import { linesOf } from './score.ts';
 
 const RowReading = later(() => import('./rowReading.tsx'), 'RowReading');
 
 import type { ComponentChildren } from 'preact';
-import type { Cell, Run, RunWithValues } from '../heatmap/types.ts';
 export type CellReading = ReturnType<typeof readingOf>;
 
-/**
- * title: true if the name of the cell is above the strips. The remaining props are for views that replace this
- * component with their own.
- */
+/** title: the cell's name is above the strips. The other props are for views with their own version of this. */
 export function Reading({
   compact = false,
   title = true,

@@ -1,19 +1,18 @@
 // The reading column for attention weights without queries, keys and values. It lists the largest weights of a row.
 
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import type { Cell, Run } from '../../drawing/types.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { weightText } from '../../model/numbers.ts';
+import { Title } from '../../parts/cellTitle.tsx';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import type { Cell, Run } from '../heatmap/types.ts';
-import { Title } from './cellTitle.tsx';
 
 const JOINED: Record<string, string> = {
   en: 'Words: weights of the tokens of a key are added, those of a query averaged.',
   zh: '按词：键的各词元的权重相加，查询的各词元的权重取平均。',
 };
-/** Maximum number of keys listed for a row. */
 const MAX_KEYS = 8;
 
 export function RowReading({ run, cell, title = true }: { run: Run; cell: Cell; title?: boolean }) {
@@ -53,7 +52,6 @@ export function RowReading({ run, cell, title = true }: { run: Run; cell: Cell; 
   );
 }
 
-/** Returns the positions of the largest weights. */
 function largest(row: ArrayLike<number>, count: number) {
   const found: number[] = [];
   for (let s = 0; s < row.length; s++) {

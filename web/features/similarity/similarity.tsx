@@ -3,17 +3,17 @@
 
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import { plain } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { isCompared } from '../../model/modelEdits.ts';
+import { plain } from '../../model/numbers.ts';
+import type { Similarity as Compared, SimilarTokens } from '../../model/protocol/protocol.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { shown } from '../prompt/tokens.ts';
-import { isCompared } from '../whatif/modelEdits.ts';
 import { similarity as en } from './similarity.en.ts';
 import { similarity as zh } from './similarity.zh.ts';
 
 export { default as styles } from './similarity.css';
 
-import type { Similarity as Compared, SimilarTokens } from '../../store/protocol.ts';
 export type Place = { side: 0 | 1; token: number };
 
 const TEXTS = { en, zh };
@@ -43,7 +43,6 @@ export function Similarity() {
   );
 }
 
-/** The second sentence, and the cosine of both sentences. */
 export function TwoSentences({
   cosine,
   before = null,
@@ -84,10 +83,7 @@ export function TwoSentences({
   );
 }
 
-/**
- * The tokens of both sentences, each with a bar. While a token is chosen, each token of the other sentence shows the
- * share of its pair with the chosen one.
- */
+/** The tokens of both sentences with bars; while one is chosen, the other sentence shows the shares of its pairs. */
 function Shares({ tokens, whole }: { tokens: SimilarTokens; whole: number }) {
   const own = useTexts(TEXTS);
   const [chosen, choose] = useState(null as Place | null);
@@ -120,10 +116,7 @@ function Shares({ tokens, whole }: { tokens: SimilarTokens; whole: number }) {
 
 const nameOf = (token: string) => shown(token).trim() || '␣';
 
-/**
- * Returns the shares of one sentence. If a token of the other sentence is chosen, these are the shares of the pairs
- * with that token.
- */
+/** Returns the shares of one sentence or, while a token of the other is chosen, of the pairs with that token. */
 function sharesOf({ first, second, pairs }: SimilarTokens, side: 0 | 1, chosen: Place | null) {
   if (!chosen || chosen.side === side) return { shares: [...(side === 0 ? first : second)], isPairs: false };
   const columns = second.length;

@@ -1,11 +1,11 @@
 // The predictions of a model that spells: the most probable letters of the chosen frame, and the text of all frames.
 
-import { useSession, useTexts } from '../../ui/context.ts';
+import { isCompared } from '../../model/modelEdits.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
 import turnedStyles from '../prediction/turned.css';
 import { Turned } from '../prediction/turned.tsx';
-import { shown } from '../prompt/tokens.ts';
-import { isCompared } from '../whatif/modelEdits.ts';
 import ownStyles from './sound.css';
 import { sound as en } from './sound.en.ts';
 import { sound as zh } from './sound.zh.ts';

@@ -2,7 +2,7 @@
 // transcription.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { record } from '../../ui/microphone.ts';
 import { sound as en } from './sound.en.ts';
 import { sound as zh } from './sound.zh.ts';

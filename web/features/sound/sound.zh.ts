@@ -1,6 +1,8 @@
 // 声音模型，中文。
 
-export const sound: typeof import('./sound.en.ts').sound = {
+import type { sound as en } from './sound.en.ts';
+
+export const sound: typeof en = {
   title: (seconds, cut) => `${cut ? '前' : ''} ${seconds} 秒的声音`.trim(),
   unseen: (seconds, share) => `其后还有 ${seconds} 秒静音，没有画出：占这一行的 ${share}。`,
   file: '您自己的声音…',

@@ -2,18 +2,17 @@
 // bottom.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { sized } from '../../drawing/paintWeights.ts';
+import type { Picture } from '../../drawing/types.ts';
+import type { Spectrogram as Levels, ShownSound } from '../../model/protocol/protocol.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { SPECTROGRAM } from '../../ui/layout.ts';
 import { PALETTE } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
-import { sized } from '../heatmap/paintWeights.ts';
 import { sound as en } from './sound.en.ts';
 import { sound as zh } from './sound.zh.ts';
 
 export { default as styles } from './sound.css';
-
-import type { Spectrogram as Levels, ShownSound } from '../../store/protocol.ts';
-import type { Picture } from '../heatmap/types.ts';
 
 /**
  * Possible seconds between two labels; then the minimum distance of two labels and the width of a label, in pixels.

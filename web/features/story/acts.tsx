@@ -3,14 +3,14 @@
 
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
+import { STEPS } from '../../model/storySteps.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
 import { opened } from './observations.ts';
 import { type Filled, questionValues, resultText, type Values } from './observationTexts.ts';
 import { actsDone, asks, cameTrue, predicted, saidIn } from './predictions.ts';
 import { filled, Rich } from './richText.tsx';
 import { ShownHead } from './shownHead.tsx';
-import { STEPS } from './steps.ts';
 import { TEXTS } from './texts.ts';
 export type ActTexts = { ask?: string; choices?: string[]; task: string; seen: string; other?: string; act?: string };
 export type StepTexts = { acts: ActTexts[] };
@@ -56,10 +56,7 @@ export function Acts({
   ];
 }
 
-/**
- * The question of an act, and its task once the question is answered.
- * @param props compact: true if the column is low
- */
+/** The question of an act, then, once answered, its task. `compact`: the column is low. */
 function Task({
   act,
   text,
@@ -103,7 +100,7 @@ function Task({
   );
 }
 
-/** @param props isPast: true if the question is no longer shown */
+/** `isPast`: true if the question is no longer shown. */
 function Result({ act, texts, values, isPast }: { act: number; texts: StepTexts; values: Values; isPast: boolean }) {
   const session = useSession();
   const words = useTexts(TEXTS);
@@ -123,8 +120,8 @@ function Result({ act, texts, values, isPast }: { act: number; texts: StepTexts;
 }
 
 /**
- * A question with three choices. Once the result is known, the correct choice and the visitor's choice are marked.
- * @param props isShort: true to leave out the other choices, which a press on the visitor's choice shows again
+ * A question with three choices; the result marks the correct and the visitor's one. `isShort`: a press on the
+ * visitor's choice shows the others.
  */
 function Question({
   act,
@@ -191,7 +188,6 @@ function Marked({ isSaid, isSeen, words }: { isSaid: boolean; isSeen: boolean; w
   return isSeen && <small>{words.seen}</small>;
 }
 
-/** A button that opens training. */
 function TrainLink({ text, isFilled }: { text: string; isFilled: boolean }) {
   const session = useSession();
   const go = () => {

@@ -1,17 +1,16 @@
 // The line from one head to the keys of another head, in the gap that opens between their layers. A switch cuts the
 // line.
 
-import { useSession, useTexts } from '../../ui/context.ts';
+import { lineKey, type Place, TRICK } from '../../model/trial.ts';
+import type { Layout } from '../../parts/headLayout.ts';
+import { Switch } from '../../parts/headSwitch.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { Switch } from '../whatif/headSwitch.tsx';
 import { saidIn } from './predictions.ts';
 import { TEXTS } from './texts.ts';
-import { lineKey, type Place, TRICK } from './trial.ts';
 
-export type { Layout } from '../heads/headLayout.ts';
+export type { Layout } from '../../parts/headLayout.ts';
 export { default as styles } from './cutLine.css';
-
-import type { Layout } from '../heads/headLayout.ts';
 
 /**
  * In CSS pixels: half the size of the switch with its touch area, width of the text next to the switch, and distance of

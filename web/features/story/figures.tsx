@@ -1,11 +1,11 @@
 // Figures between the texts of the story: the tokens of the text, and the values that a head mixes.
 
 import type { TargetedKeyboardEvent } from 'preact';
+import { readingOf } from '../../model/derivation.ts';
+import { signed, weightText } from '../../model/numbers.ts';
+import { type Piece, shown, wordAt } from '../../model/tokens.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { hasContributions, hasValues } from '../../store/runParts.ts';
-import { signed, weightText } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
-import { type Piece, shown, wordAt } from '../prompt/tokens.ts';
-import { readingOf } from '../reading/derivation.ts';
 import { Strip } from '../reading/reading.tsx';
 import { TEXTS } from './texts.ts';
 

@@ -2,30 +2,30 @@
 // key is drawn as an area. The visitor moves one side of it after making a prediction.
 
 import { useEffect, useRef } from 'preact/hooks';
+import type { Cell, RunWithValues } from '../../drawing/types.ts';
+import { readingOf } from '../../model/derivation.ts';
+import { plain, weightText } from '../../model/numbers.ts';
+import { STEPS } from '../../model/storySteps.ts';
+import { numberKey } from '../../model/trial.ts';
+import { Bars } from '../../parts/numberBars.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
-import { plain, weightText } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
+import type { Session } from '../../store/session.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { readingOf } from '../reading/derivation.ts';
-import { Bars } from '../reading/numberBars.tsx';
 import { ShortScore, Strip } from '../reading/reading.tsx';
 import { strongestPair } from './observations.ts';
 import { PairArea } from './pairArea.tsx';
 import { saidIn } from './predictions.ts';
-import { STEPS } from './steps.ts';
 import { TEXTS } from './texts.ts';
-import { numberKey } from './trial.ts';
 
 export { default as styles } from './inside.css';
 
-import type { Session } from '../../store/session.ts';
-import type { Cell, RunWithValues } from '../heatmap/types.ts';
 export type Pair = ReturnType<typeof strongestPair>;
 
 const STEP = STEPS.findIndex(({ inside }) => inside);
 
-/** @param props row: true if no other component shows the row of weights */
+/** `row`: true if no other component shows the row of weights. */
 export function Inside({ row = false }: { row?: boolean }) {
   const session = useSession();
   const texts = useTexts(TEXTS);
@@ -67,10 +67,7 @@ function hold(session: Session, held: boolean) {
   session.setStoryLog({ ...session.storyLog.peek(), held });
 }
 
-/**
- * Shows query, key and their products, with one pair of components marked. An animation, which runs once, moves query
- * and key onto their product.
- */
+/** Shows query, key and products with one pair marked; an animation, once, moves query and key onto their product. */
 function Products({ run, cell, index }: { run: RunWithValues; cell: Cell; index: number }) {
   const session = useSession();
   const words = session.words.value;

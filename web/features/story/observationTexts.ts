@@ -1,21 +1,19 @@
 // Describes the observations of a step of the story, as texts with values for their placeholders.
 
-import type { Cell } from '../../store/state.ts';
-import type { Run } from '../../store/types.ts';
+import { weightsOf } from '../../model/derivation.ts';
+import { fineShareText, plain, signed, weightText } from '../../model/numbers.ts';
+import type { Cell } from '../../model/state.ts';
+import type { Seen } from '../../model/storySteps.ts';
+import { shown } from '../../model/tokens.ts';
+import { headName, TRICK } from '../../model/trial.ts';
+import type { Run } from '../../model/types.ts';
 import type { Strings } from '../../texts/languages.ts';
-import { fineShareText, plain, signed, weightText } from '../../texts/numbers.ts';
-import { shown } from '../prompt/tokens.ts';
-import { weightsOf } from '../reading/derivation.ts';
 import { askedWord, FALL, SAME } from './observations.ts';
-import { headName, TRICK } from './trial.ts';
 /** values of the placeholders of a text, by name */
 export type Values = Record<string, string>;
 /** text with the values of its placeholders */
 export type Filled = { of: string; values: Values };
-/**
- * seen: text of the result; other: text of the result
- *   in another case
- */
+/** seen: text of the result; other: text of the result in another case */
 export type StepTexts = { acts: { seen: string; other?: string }[] };
 export type Place = { layer: number; head: number };
 
@@ -30,7 +28,7 @@ const costOf = ({ story }: Strings, found: Place & { points: number }) => ({
 });
 
 /** Functions that return, for each act of a step, the values of its observation; null if there is none yet. */
-const VALUES: Record<string, (seen: any, words: Strings) => (Values | null)[]> = {
+const VALUES: Record<string, (seen: Seen, words: Strings) => (Values | null)[]> = {
   next: ({ after, guess, p }, { percent, write }) => [{ after, guess: tokenOf(guess), p: percent(p), write }],
   tokens: ({ word, parts, ids }) => [
     { word, count: String(parts.length), parts: parts.join(' · '), ids: ids.join(' · ') },
@@ -100,25 +98,18 @@ const HAS_OTHER_TEXT = {
   tokens: ({ parts }) => parts.length === 1,
   ahead: ({ meanFrom, meanTo }) => meanTo <= meanFrom,
   train: ({ right }) => right === undefined,
-} as Record<string, (seen: any) => boolean>;
+} as Record<string, (seen: Seen) => boolean>;
 
-/**
- * Returns the result of an act that is done.
- * @param name of the step
- * @param seen observations of the step in the log
- */
-export function resultText(words: Strings, { acts }: StepTexts, name: string, act: number, seen: any): Filled {
+/** Returns the result of an act that is done. `name`: of the step; `seen`: its observations in the log. */
+export function resultText(words: Strings, { acts }: StepTexts, name: string, act: number, seen: Seen): Filled {
   const { seen: usual, other = usual } = acts[act];
   return { of: HAS_OTHER_TEXT[name]?.(seen) ? other : usual, values: VALUES[name](seen, words)[act] ?? {} };
 }
 
-/**
- * Returns the values of the texts, questions and tasks of a step; null if they are not known yet.
- * @param name of the step
- */
+/** Returns the values of a step's texts, questions and tasks; null if unknown. `name`: of the step. */
 export function questionValues(
   name: string,
-  seen: any,
+  seen: Seen,
   { run, cell, words }: { run: Run | null; cell: Cell | null; words: Strings },
 ): Values | null {
   const named = { next: words.next, menu: words.changes, story: words.story.name, ...PAIR };
@@ -153,8 +144,7 @@ const sizeOf = ({ layers, heads }: Run['about']) => ({
   heads: String(layers * heads),
 });
 
-/** Returns the values of the step about one score. */
-function scoreValues(seen: any, run: Run | null, cell: Cell | null) {
+function scoreValues(seen: Seen, run: Run | null, cell: Cell | null) {
   if (!run?.values || !cell || cell.t >= run.T) return null;
   return {
     query: run.pieces[cell.t].name,

@@ -1,20 +1,19 @@
 // The visitor's observations in each step of the story. Only the answers of the model decide which tasks are done.
 
-import type { HeadValues } from '../../store/protocol.ts';
+import { effective } from '../../model/modelEdits.ts';
+import type { HeadValues } from '../../model/protocol/protocol.ts';
+import { type Cell, OPENING, type State } from '../../model/state.ts';
+import { type Log, type Seen, STEPS } from '../../model/storySteps.ts';
+import { wordAt } from '../../model/tokens.ts';
+import { lineKey, readTrial, TRICK } from '../../model/trial.ts';
+import type { Run } from '../../model/types.ts';
 import { hasContributions, hasPredictions } from '../../store/runParts.ts';
-import { type Cell, OPENING, type State } from '../../store/state.ts';
-import type { Run } from '../../store/types.ts';
-import { wordAt } from '../prompt/tokens.ts';
-import { effective } from '../whatif/modelEdits.ts';
 import { observeQuiz } from './questions.ts';
-import { type Log, STEPS } from './steps.ts';
-import { lineKey, readTrial, TRICK } from './trial.ts';
 /** The answers of the model to the current state. */
 export type Answers = {
   run: Run;
   /** the chosen cell, or the cell on which the pointer rests */
   cell: Cell | null;
-  /** the roles of the heads */
   roles?: (string | null)[][] | null;
   /** the mean weights that the heads give to the keys of their roles */
   roleWeights?: (number | null)[][] | null;
@@ -44,8 +43,8 @@ const isElsewhere = ({ trial, layer, head, cell }: State) =>
   readTrial(trial).numbers.some((one) => one.layer !== layer || one.head !== head || one.token !== cell?.t);
 
 /**
- * Returns corrections to the state; null if none is needed. In the step about ablation the same prediction stays chosen
- * however its probability falls, and only one head is off, so that the change is due to this head.
+ * Returns corrections to the state, or null. About ablation the same prediction stays chosen while its probability
+ * falls, and only one head is off, so that the change is due to this head.
  */
 export function corrections(state: State, log: Log): Partial<State> | null {
   const { name } = STEPS[state.step];
@@ -65,7 +64,7 @@ export function corrections(state: State, log: Log): Partial<State> | null {
 const OWN_TEXTS = [OPENING, STEPS[0].begin?.text];
 
 /** Functions that return the new observations of each step, or the old ones if there is nothing new. */
-const OBSERVE: Record<string, (seen: any, state: State, answers: Answers) => any> = {
+const OBSERVE: Record<string, (seen: Seen, state: State, answers: Answers) => Seen> = {
   next(seen, state, { run }) {
     if (OWN_TEXTS.includes(state.text.trim()) || run.T === 0 || !run.top) return seen;
     const after = state.text.trim().split(/\s+/).slice(-3).join(' ');
@@ -186,10 +185,7 @@ const isUnchanged = ({ model, text, temperature, mask, scale, patch }: State) =>
   text === OPENING &&
   [temperature, mask, scale, patch].every((map) => Object.keys(map).length === 0);
 
-/**
- * Returns the index at which the product of query and key is the largest, among the indices at which both components
- * are positive.
- */
+/** Returns the index of the largest product of query and key among those where both components are positive. */
 export function strongestPair({ values }: Run, { t, s }: Cell) {
   const { query, key, width } = values as HeadValues;
   let best = { index: 0, query: 0, key: 0, width };
@@ -208,7 +204,6 @@ export function observe(log: Log, step: number, state: State, answers: Answers):
   return seen === log[name] || JSON.stringify(seen) === JSON.stringify(log[name]) ? log : { ...log, [name]: seen };
 }
 
-/** Returns the log after the visitor has opened training. */
 export const opened = (log: Log): Log => ({ ...log, train: { opened: true } });
 
 /** Returns the log after the visitor has returned from training. */

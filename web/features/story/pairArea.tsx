@@ -1,8 +1,8 @@
 // Draws the product of one query component and one key component as a rectangle, whose sides are the two components. A
 // negative product is drawn as an outline.
 
-import { plain } from '../../texts/numbers.ts';
-import { useTexts } from '../../ui/context.ts';
+import { plain } from '../../model/numbers.ts';
+import { useTexts } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { TEXTS } from './texts.ts';
 
@@ -12,9 +12,7 @@ export type Pair = { query: number; key: number };
 const [STEPS_TO_NUMBER, MAX_STEPS] = [20, 25];
 /** y at which the line from the pair's column to the rectangle begins and ends, in CSS pixels. */
 const [LINE_TOP, LINE_END] = [-8, 26];
-/**
- * In CSS pixels: maximum height above the axis, room below the axis and at the sides, and half the size of the knob.
- */
+/** In CSS pixels: maximum height above the axis, room below it and at the sides, and half the size of the knob. */
 const [MAX_ABOVE, BELOW, SIDE, KNOB] = [140, 58, 16, 11];
 
 export function PairArea({

@@ -1,6 +1,8 @@
 // The texts around the steps of the story in Chinese that are needed only while the story is open.
 
-export const panel: typeof import('./panel.en.ts').panel = {
+import type { panel as en } from './panel.en.ts';
+
+export const panel: typeof en = {
   of: (step, all, part) => `故事，第 ${step} 步${part > 0 ? `（第 ${part} 部分）` : ''}，共 ${all} 步`,
   link: '本步链接',
   dots: '故事的各步',

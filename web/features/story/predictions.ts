@@ -1,13 +1,13 @@
 // The visitor's predictions: which choice the visitor made in each act, whether the act is done, and which choice came
 // true.
 
+import { type Log, type Seen, STEPS } from '../../model/storySteps.ts';
 import { QUESTIONS, type Quiz } from './questions.ts';
-import { type Log, STEPS } from './steps.ts';
 
 const isAnswered = (quiz: Quiz | undefined) => quiz?.answers.length === QUESTIONS.length;
 
 /** Functions that return, for each act of a step, true if its result was observed. */
-const OBSERVED: Record<string, ((seen: any) => boolean)[]> = {
+const OBSERVED: Record<string, ((seen: Seen) => boolean)[]> = {
   next: [(seen) => Boolean(seen)],
   tokens: [(seen) => Boolean(seen)],
   back: [(seen) => Boolean(seen)],
@@ -31,7 +31,7 @@ const below = (x: number, ...bounds: number[]) => {
 const fallOf = (from: number, to: number) => 2 - below(to / from, 0.2, 0.9);
 
 /** Functions that return, for each act with a question, the index of the choice that came true. */
-const CAME_TRUE: Record<string, (((seen: any) => number) | null)[]> = {
+const CAME_TRUE: Record<string, (((seen: Seen) => number) | null)[]> = {
   next: [({ p }) => below(p, 0.1, 0.5)],
   tokens: [({ parts }) => below(parts.length, 2, 4)],
   back: [({ distance, all }) => (distance === 1 ? 0 : below(distance, all / 2) + 1)],
@@ -50,16 +50,12 @@ const CAME_TRUE: Record<string, (((seen: any) => number) | null)[]> = {
 };
 
 const keyOf = (step: number, act: number) => `${STEPS[step].name}.${act}`;
-/** Returns the visitor's choice in an act; undefined if there is none. */
 export const saidIn = (step: number, act: number, log: Log) => log.said?.[keyOf(step, act)];
-/** Returns true if an act begins with a question. */
 export const asks = (step: number, act: number) => CAME_TRUE[STEPS[step].name][act] !== null;
 
-/** Returns true if the visitor has answered a question of the step. */
 export const hasAnswered = (step: number, log: Log) =>
   OBSERVED[STEPS[step].name].some((_, act) => saidIn(step, act, log) !== undefined);
 
-/** Returns the log after the visitor's prediction. */
 export const predicted = (log: Log, step: number, act: number, choice: number) => ({
   ...log,
   said: { ...log.said, [keyOf(step, act)]: choice },

@@ -1,7 +1,7 @@
 // The three questions before and after the story. The visitor answers by actions on the page. The page records all
 // attempts, including the wrong ones. The answers are stored only in this browser.
 
-import { OPENING, type State } from '../../store/state.ts';
+import { OPENING, type State } from '../../model/state.ts';
 
 import type { Answers } from './observations.ts';
 export type Question = 'most' | 'previous' | 'guess';
@@ -123,18 +123,15 @@ export type ResultTexts = {
   colon: string;
 };
 
-/** Returns an answer as a text that begins with its mark. */
 export function answerText({ questions, none, marks }: ResultTexts, answer: Answer | undefined) {
   if (!answer || answer.what === null) return `${marks.none} ${none}`;
   const { right, wrong } = questions[answer.question];
   return `${answer.right ? marks.right : marks.wrong} ${answer.right ? right : wrong} (${answer.what})`;
 }
 
-/** Returns how many answers were right, as a text. */
 export const countText = ({ right }: ResultTexts, answers: Answer[]) =>
   right(answers.filter((answer) => answer.right).length, QUESTIONS.length);
 
-/** Returns all answers as plain text, with further lines. */
 export function plainResult(texts: ResultTexts, stored: Stored, more: string[] = []) {
   const lines = (i: number) =>
     TIMES.map((when) => {

@@ -1,10 +1,11 @@
 // The three questions before and after the story, and the comparison of their answers.
 
 import { useState } from 'preact/hooks';
+import { STEPS } from '../../model/storySteps.ts';
+import { goTo } from '../../parts/goToStep.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { recall, remember } from '../../store/storage.ts';
 import { copyText } from '../../ui/clipboard.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
-import { goTo } from './goTo.ts';
 import { predictionsSoFar } from './predictions.ts';
 import {
   type Act,
@@ -24,7 +25,6 @@ import { quiz as inEnglish } from './quiz.en.ts';
 import { quiz as inChinese } from './quiz.zh.ts';
 import { Rich } from './richText.tsx';
 import { ShownHead } from './shownHead.tsx';
-import { STEPS } from './steps.ts';
 
 export const QUIZ = { en: inEnglish, zh: inChinese };
 

@@ -1,6 +1,8 @@
 // The three questions before and after the story, in Chinese. *x* is a quotation, **x** is emphasized.
 
-export const quiz: typeof import('./quiz.en.ts').quiz = {
+import type { quiz as en } from './quiz.en.ts';
+
+export const quiz: typeof en = {
   before: {
     title: '先问三个问题',
     text: ['请在页面上动手回答，不用帮助。故事结束时会再问同样的问题。'],

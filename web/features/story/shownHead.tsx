@@ -1,13 +1,10 @@
 // The name of the chosen head and its switch, for steps in which a phone shows no picture with them.
 
-import { useSession } from '../../ui/context.ts';
-import { Switch } from '../whatif/headSwitch.tsx';
-import { effective, placeOfLayer, withPlace } from '../whatif/modelEdits.ts';
+import { effective, placeOfLayer, withPlace } from '../../model/modelEdits.ts';
+import { Switch } from '../../parts/headSwitch.tsx';
+import { useSession } from '../../store/context.ts';
 
-/**
- * Unlike the switch of the picture, this one has no preview of the prediction. The preview would move the switch, which
- * is below the prediction, away from the pointer.
- */
+/** Has no preview of the prediction, unlike the picture's: it would move this switch away from the pointer. */
 export function ShownHead() {
   const session = useSession();
   const words = session.words.value;

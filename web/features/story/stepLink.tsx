@@ -1,8 +1,8 @@
 // A link to the current step of the story. A press copies it.
 
-import { useSession, useTexts } from '../../ui/context.ts';
-import { useClipboard } from '../../ui/useClipboard.ts';
-import { linkTo } from './steps.ts';
+import { useClipboard } from '../../parts/useClipboard.ts';
+import { linkTo } from '../../store/address.ts';
+import { useSession, useTexts } from '../../store/context.ts';
 import { TEXTS } from './texts.ts';
 
 export function StepLink({ step }: { step: number }) {

@@ -1,7 +1,9 @@
 // The steps of the story in Chinese. *x* is a quotation, **x** is emphasized, {x} is a placeholder. In each act the
 // visitor predicts (ask, choices), does something (task), and sees the result (seen; `other` in another case).
 
-export const steps: typeof import('./steps.en.ts').steps = {
+import type { steps as en } from './steps.en.ts';
+
+export const steps: typeof en = {
   next: {
     title: '接下来是什么？',
     text: ['这个小语言模型只读过一本书：《白鲸》。它只做一件事：读一段文本，说出各种后续各有多大可能。'],

@@ -3,18 +3,18 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { COUNT, DOTS, isBefore, neighbours, numberedStep, partOf, STEPS } from '../../model/storySteps.ts';
+import { goTo } from '../../parts/goToStep.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Acts, resultsOf, valuesOf } from './acts.tsx';
 import { Fetched, Tokens } from './figures.tsx';
-import { goTo } from './goTo.ts';
 import { actsDone, hasAnswered } from './predictions.ts';
 import { QUIZ, Quiz } from './quiz.tsx';
 import { Rich } from './richText.tsx';
 import { StepLink } from './stepLink.tsx';
 import { steps as inEnglish } from './steps.en.ts';
-import { COUNT, DOTS, isBefore, neighbours, numberedStep, partOf, STEPS } from './steps.ts';
 import { steps as inChinese } from './steps.zh.ts';
 import { TEXTS } from './texts.ts';
 import { useSpeech, useWatch } from './useStory.ts';
@@ -23,7 +23,6 @@ export { default as styles } from './story.css';
 
 const Inside = later(() => import('./inside.tsx'), 'Inside');
 const STORIES = { en: inEnglish, zh: inChinese };
-/** Returns the texts of all steps by name. */
 const textsOf = ({ language: { value: language } }: Session): Record<string, any> => ({
   ...STORIES[language],
   ...QUIZ[language],
@@ -92,10 +91,7 @@ export function Story({
   );
 }
 
-/**
- * Scrolls the next question into view, or after its answer the task, its figure and its result, which may be below the
- * edge.
- */
+/** Scrolls the next question into view or, once answered, its task, figure and result. */
 function showLatest(story: HTMLElement) {
   const question = story.querySelector('.ask:not(:has(:checked))');
   const all = story.querySelectorAll('.do, .pair-area, .seen, .act');

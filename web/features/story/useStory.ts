@@ -1,13 +1,13 @@
 // Observes the visitor's actions during the story, and announces the observations to screen readers.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { runOf } from '../../store/runInput.ts';
-import type { Cell, State } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
+import { runOf } from '../../model/runInput.ts';
+import type { Cell, State } from '../../model/state.ts';
+import { STEPS } from '../../model/storySteps.ts';
+import { useSession } from '../../store/context.ts';
 import { corrections, observe, trained } from './observations.ts';
 import type { Filled } from './observationTexts.ts';
 import { plainText } from './richText.tsx';
-import { STEPS } from './steps.ts';
 
 /** Milliseconds that the pointer must rest on a cell. A cell that the pointer only passes is not observed. */
 const REST = 350;

@@ -6,7 +6,6 @@ export type Added = { axis: Axis; places: number[] };
 /** sum for a key if rows are added, for a query if columns are added */
 export type Total = { place: number; weight: number };
 
-/** @returns null if nothing is added */
 export function readSum(sum: string): Added | null {
   const [axis, ...places] = sum.split('.');
   return places.length === 0 ? null : { axis: axis as Axis, places: places.map(Number) };
@@ -31,10 +30,7 @@ export function totalsOf(
   }));
 }
 
-/**
- * Returns the sum that results from Shift and an arrow key, as a text for the state. It grows or shrinks by one row or
- * column; the row or column of the cell that is read is its fixed end.
- */
+/** Returns the sum after Shift and an arrow key, as a text of the state; it keeps the row or column that is read. */
 export function extended(
   added: Added | null,
   key: string,

@@ -1,15 +1,15 @@
 // Sums of rows or columns of the heatmap. A drag over their labels, or Shift and the arrow keys, selects the rows or
 // columns.
 
+import type { Picture } from '../../drawing/types.ts';
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import { weightText } from '../../model/numbers.ts';
+import { Named } from '../../parts/cellTitle.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import type { Picture } from '../heatmap/types.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { Named } from '../reading/cellTitle.tsx';
 import { type Added, type Axis, extended, placesBetween, readSum, totalsOf, writeSum } from './added.ts';
 import { texts as inEnglish } from './sums.en.ts';
 import { texts as inChinese } from './sums.zh.ts';
@@ -18,7 +18,6 @@ export { default as styles } from './sums.css';
 
 const TEXTS = { en: inEnglish, zh: inChinese };
 const textsIn = (session: Session) => TEXTS[session.language.value as 'en' | 'zh'];
-/** Maximum number of tokens that are listed. */
 const MAX_LISTED = 8;
 
 /** Returns the rows or columns that are added, without those that the picture does not have. */
@@ -82,10 +81,7 @@ export function extend(session: Session, picture: Picture, key: string) {
   show(session, extended(addedIn(session), key, read, picture));
 }
 
-/**
- * Handles a press on a label. A drag adds the labels that the pointer passes over. With Control a press adds or removes
- * one label.
- */
+/** Handles a press on a label: a drag adds the labels it passes, Control adds or removes one label. */
 export function drag(session: Session, picture: Picture, pressed: PointerEvent, label: HTMLElement) {
   const area = label.closest('.picture')?.querySelector('.matrix') as HTMLElement | null;
   if (!area) return;

@@ -1,6 +1,8 @@
 // Texts of sums of rows or columns, in Chinese.
 
-export const texts: typeof import('./sums.en.ts').texts = {
+import type { texts as en } from './sums.en.ts';
+
+export const texts: typeof en = {
   title: '行或列的和',
   summed: '，求和',
   rows: '这些查询合起来对每个键的关注。',

@@ -1,7 +1,7 @@
 // A field for the whole text, which is measured while the visitor types.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { textsIn } from './textState.ts';
 
 export function EditText({ close }: { close: () => void }) {

@@ -11,9 +11,6 @@ const SHORT = 40;
 /** The number of tokens that a model must be able to read, which is more than the passage has. */
 const ROOM = 120;
 
-/**
- * Returns true if the passage is offered.
- * @param text T: its tokens; context, words: of the model
- */
+/** Returns true if the passage is offered. T: tokens of the text; context, words: of the model. */
 export const offersExample = ({ T, context, words }: { T: number; context: number; words: boolean }) =>
   words && T < SHORT && context >= ROOM;

@@ -1,8 +1,8 @@
 // The legend of the view Text. It shows the depth of the line for five probabilities.
 
-import { useSession } from '../../ui/context.ts';
-import { Ramp } from '../heatmap/ramp.tsx';
-import { isOpen } from '../train/settings.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { Ramp } from '../../parts/ramp.tsx';
+import { useSession } from '../../store/context.ts';
 import { otherName, textsIn } from './textState.ts';
 
 const SAMPLES: [name: string, probability: number][] = [

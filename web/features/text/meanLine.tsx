@@ -3,8 +3,8 @@
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Measured, Tokens } from '../../store/surprise.ts';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
+import type { Measured } from '../../store/surprise.ts';
 import { px } from '../../ui/px.ts';
 import { meansOf } from './measured.ts';
 import { chooseToken, otherName, textsIn, tokenIn } from './textState.ts';
@@ -64,7 +64,6 @@ export function MeanLine({ measured, box, width }: { measured: Measured; box: Bo
   );
 }
 
-/** @param most number of bits at the top of the drawing */
 function pathOf(means: number[], most: number) {
   let isDrawn = false;
   return means

@@ -1,9 +1,9 @@
 // The numbers of a text that have been measured so far: the surprise of each token and the mean surprise along the
 // text, in this case and in the other case. Surprise is measured in bits: −log₂ of the probability.
 
+import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
+import type { Piece } from '../../model/tokens.ts';
 import type { Measured, Tokens } from '../../store/surprise.ts';
-import type { SurprisedToken } from '../../store/surpriseProtocol.ts';
-import type { Piece } from '../prompt/tokens.ts';
 
 export const bitsOf = (token: SurprisedToken | undefined) =>
   token ? Math.max(-Math.log2(token.probability), 0) : Number.NaN;
@@ -14,10 +14,7 @@ export const MIN_DIFFERENCE = 0.5;
 /** Returns the bits that a token costs more in the other case; NaN if one of the two cases is unknown. */
 export const costOf = ({ now, other }: Measured, t: number) => bitsOf(other[t]) - bitsOf(now[t]);
 
-/**
- * Returns how many bits a token costs more after a change than before it. If the other case is the model without a
- * head, switching the head off is the change; otherwise the other case is the run before the change.
- */
+/** Returns how many bits a token costs more after a change: the removal of a head, or that since the other run. */
 export const changeOf = (measured: Measured, t: number) => (measured.kind === 'without' ? 1 : -1) * costOf(measured, t);
 
 /** Returns true if the other case is drawn at a token. */
@@ -34,10 +31,7 @@ export function meansOf(tokens: Tokens, T: number) {
 
 const mean = (list: number[]) => list.reduce((sum, x) => sum + x, 0) / list.length;
 
-/**
- * Returns the numbers of the whole text. If there is a run in the other case, only tokens that are known in both runs
- * count.
- */
+/** Returns the numbers of the whole text; with a run in the other case, over the tokens known in both. */
 export function summaryOf(measured: Measured) {
   const { now, other } = measured;
   const places = now.flatMap((token) => (token ? [token.t] : []));
@@ -64,10 +58,7 @@ export function largestCosts(measured: Measured, { count, both }: { count: numbe
     .slice(0, count);
 }
 
-/**
- * Returns the groups of tokens between two spaces, which stay on one line, each with its first token and the one after
- * its last.
- */
+/** Returns the groups of tokens between spaces, kept on one line: each first token and the one after its last. */
 export function unbroken(pieces: readonly Piece[]): [from: number, to: number][] {
   const groups: [number, number][] = [];
   pieces.forEach(({ space }, t) => {

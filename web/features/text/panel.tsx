@@ -1,15 +1,15 @@
 // The reading column of the view Text: the token that is read, the other predictions at its position, and the numbers
 // of the whole text.
 
+import { plain } from '../../model/numbers.ts';
+import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
+import { endOf, shown } from '../../model/tokens.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/surprise.ts';
-import type { SurprisedToken } from '../../store/surpriseProtocol.ts';
-import { plain } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { endOf, shown } from '../prompt/tokens.ts';
 import { Reading } from '../reading/reading.tsx';
-import { isOpen } from '../train/settings.ts';
 import { changeOf, largestCosts, summaryOf } from './measured.ts';
 import { chooseToken, otherName, percentText, textsIn, tokenIn } from './textState.ts';
 
@@ -134,10 +134,7 @@ function Largest({ measured }: { measured: Measured }) {
 const changeText = (own: ReturnType<typeof textsIn>, bits: number) =>
   bits < 0 ? own.easier(plain(-bits, 1)) : own.harder(plain(bits, 1));
 
-/**
- * Shows the numbers of the whole text: before a change, and after it. If the other case is the model without a head, it
- * is the one after the change.
- */
+/** The numbers of the whole text before and after a change; the other case without a head is the one after. */
 function Whole({ measured }: { measured: Measured }) {
   const session = useSession();
   const own = textsIn(session);

@@ -3,11 +3,11 @@
 
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { writtenFrom } from '../../model/written.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import type { Measured } from '../../store/surprise.ts';
-import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
-import { writtenFrom } from '../prompt/written.ts';
 import { bitsOf, differs, unbroken } from './measured.ts';
 import { chooseToken, textsIn, tokenIn } from './textState.ts';
 export type Box = RefObject<HTMLDivElement | null>;

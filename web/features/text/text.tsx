@@ -2,13 +2,13 @@
 // model.
 
 import { useRef, useState } from 'preact/hooks';
+import type { ViewProps } from '../../drawing/types.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { WriteOn } from '../../parts/continueText.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/surprise.ts';
-import { useSession } from '../../ui/context.ts';
 import { px } from '../../ui/px.ts';
 import { Picture } from '../heatmap/heatmap.tsx';
-import type { ViewProps } from '../heatmap/types.ts';
-import { WriteOn } from '../prompt/continueText.tsx';
-import { isOpen } from '../train/settings.ts';
 import { EditText } from './editText.tsx';
 import { EXAMPLE, offersExample } from './example.ts';
 import { MeanLine } from './meanLine.tsx';
@@ -60,7 +60,6 @@ export function Text({ width, height, most, compact = false, free = false }: Vie
   );
 }
 
-/** Offers a longer passage if the text is short. */
 function ShortText({ measured }: { measured: Measured }) {
   const session = useSession();
   const own = textsIn(session);
@@ -77,7 +76,6 @@ function ShortText({ measured }: { measured: Measured }) {
   );
 }
 
-/** Shows the progress of the measurement if it takes long. */
 function Progress({ measured: { done, total, masked, stopped } }: { measured: Measured }) {
   const session = useSession();
   const own = textsIn(session);

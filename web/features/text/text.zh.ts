@@ -1,6 +1,8 @@
 // Texts of the view Text, in Chinese.
 
-export const texts: typeof import('./text.en.ts').texts = {
+import type { texts as en } from './text.en.ts';
+
+export const texts: typeof en = {
   title: '模型对每个词元有多意外',
   reading: '正在读的词元',
   keys: '用左右方向键逐个词元移动',

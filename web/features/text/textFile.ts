@@ -1,21 +1,18 @@
 // Saves the surprise at each token of a text as a CSV file.
 
+import { field, fileName } from '../../drawing/export/csv.ts';
+import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
 import type { Session } from '../../store/session.ts';
 import type { Measured } from '../../store/surprise.ts';
-import type { SurprisedToken } from '../../store/surpriseProtocol.ts';
 import { download } from '../../ui/download.ts';
 import { shortest } from '../../ui/oklab.ts';
-import { field, fileName } from '../export/csv.ts';
 import { bitsOf } from './measured.ts';
 
 /** Returns the probability of a token and its bits, both empty if it is unknown. */
 const figuresOf = (one: SurprisedToken | undefined) =>
   one ? [one.probability, bitsOf(one)].map((x) => shortest(Math.fround(x))) : ['', ''];
 
-/**
- * Returns a row for each token: its probability, its surprise in bits, the likeliest token, and both numbers in the
- * other case.
- */
+/** Returns a row per token: probability, surprise in bits, likeliest token, and both numbers in the other case. */
 export function textCsv({ pieces, now, other }: Measured) {
   const titles = ['token', 'text', 'probability', 'bits', 'first_guess', 'other_probability', 'other_bits'];
   const rows = pieces.map(({ name }, t) => [

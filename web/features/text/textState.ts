@@ -16,7 +16,6 @@ export const tokenIn = (session: Session, { pieces }: Measured) =>
 export const chooseToken = (session: Session, t: number) =>
   session.look({ cell: { t, s: Math.min(session.state.value.cell?.s ?? 0, t) } });
 
-/** Returns the name of the other case. */
 export function otherName(session: Session, { kind }: Measured) {
   const words = session.words.value;
   const { layer, head } = session.state.value;

@@ -1,9 +1,9 @@
 // The numbers of the view Text as a table, with a row for each token.
 
+import { plain } from '../../model/numbers.ts';
+import { shown } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/surprise.ts';
-import { plain } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
-import { shown } from '../prompt/tokens.ts';
 import { bitsOf } from './measured.ts';
 import { otherName, percentText, textsIn } from './textState.ts';
 

@@ -1,9 +1,9 @@
 // The keyboard in the view Text: ← and → move between tokens; Escape releases the chosen token, and if none is chosen
 // closes the view.
 
+import { shown } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/surprise.ts';
-import { useSession } from '../../ui/context.ts';
-import { shown } from '../prompt/tokens.ts';
 import { chooseToken, percentText, textsIn, tokenIn } from './textState.ts';
 
 /** Number of tokens that Page Up and Page Down move. */

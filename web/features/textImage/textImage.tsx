@@ -3,25 +3,25 @@
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { plain } from '../../texts/numbers.ts';
-import { useSession, useTexts } from '../../ui/context.ts';
+import { shownPart } from '../../model/modelEdits.ts';
+import { plain } from '../../model/numbers.ts';
+import type { PictureData, Ranking } from '../../model/protocol/protocol.ts';
+import { fieldsOf, MAX_SENTENCES, sentencesOf } from '../../model/sentences.ts';
+import { AblationButton } from '../../parts/ablation.tsx';
+import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';
-import { AblationButton } from '../heads/ablation.tsx';
-import { shownPart } from '../whatif/modelEdits.ts';
-import { fieldsOf, MAX_SENTENCES, sentencesOf } from './sentences.ts';
 import { textImage as en } from './textImage.en.ts';
 import { textImage as zh } from './textImage.zh.ts';
 
 export { default as styles } from './textImage.css';
 
-import type { PictureData, Ranking } from '../../store/protocol.ts';
 export type KeyEvent = TargetedKeyboardEvent<HTMLInputElement>;
 
 const TEXTS = { en, zh };
 /** The number of lines that an arrow key moves. */
 const STEPS: Record<string, number> = { ArrowUp: -1, ArrowDown: 1 };
 
-/** @param props short: true to show shorter texts, on a phone */
+/** `short`: true to show shorter texts, on a phone. */
 export function TextImage({ short = false }: { short?: boolean }) {
   const session = useSession();
   const own = useTexts(TEXTS);
@@ -81,10 +81,7 @@ function Sentences({
   const session = useSession();
   const own = useTexts(TEXTS);
   const list = useRef(null as HTMLOListElement | null);
-  /**
-   * The line that takes the focus when it is rendered. This must be before the next frame, because the pressed button
-   * may have been removed.
-   */
+  /** The line to focus once rendered, before the next frame, because the pressed button may have been removed. */
   const wanted = useRef(-1);
   useLayoutEffect(() => {
     if (wanted.current < 0) return;

@@ -1,12 +1,12 @@
 // The view before there are two sentences: a list of questions, from which the visitor chooses one.
 
-import { useSession } from '../../ui/context.ts';
+import { OWN, TASKS } from '../../model/trace/settings.ts';
+import type { TaskName } from '../../model/trace/tasks.ts';
+import { useSession } from '../../store/context.ts';
 import { Example } from './example.tsx';
-import { OWN, TASKS } from './settings.ts';
-import type { TaskName } from './tasks.ts';
 import { beginOwn, showPair, textsIn } from './traceState.ts';
 
-/** @param props wide: true if an example fits next to the list */
+/** `wide`: true if an example fits next to the list. */
 export function Begin({ setWriting, wide }: { setWriting: (what: 'upper') => void; wide: boolean }) {
   const session = useSession();
   const own = textsIn(session);
@@ -34,7 +34,7 @@ export function Begin({ setWriting, wide }: { setWriting: (what: 'upper') => voi
                   onClick={() => showPair(session, name, pairs, 0)}
                   data-task={name}
                 >
-                  <TaskName name={name} pairs={pairs.length} known={tasks.length > 0} />
+                  <Question name={name} pairs={pairs.length} known={tasks.length > 0} />
                 </button>
               </li>
             );
@@ -59,7 +59,7 @@ export function Begin({ setWriting, wide }: { setWriting: (what: 'upper') => voi
 }
 
 /** Shows the question of a task with an example, or the reason why the task does not fit the model. */
-export function TaskName({ name, pairs, known = true }: { name: TaskName; pairs: number; known?: boolean }) {
+export function Question({ name, pairs, known = true }: { name: TaskName; pairs: number; known?: boolean }) {
   const own = textsIn(useSession());
   const [question, kind, example, answer] = own.tasks[name];
   return (

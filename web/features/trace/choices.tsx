@@ -2,14 +2,14 @@
 // the measurement.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { MEASURES } from '../../model/trace/measures.ts';
+import { countIn, type Trace } from '../../model/trace/places.ts';
+import { ALL, OWN, TASKS } from '../../model/trace/settings.ts';
+import type { TaskName as Name } from '../../model/trace/tasks.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { TaskName } from './begin.tsx';
-import { MEASURES } from './measures.ts';
-import { countIn, type Trace } from './places.ts';
+import { Question } from './begin.tsx';
 import type { Shared } from './sentences.tsx';
-import { ALL, OWN, TASKS } from './settings.ts';
-import type { TaskName as Name } from './tasks.ts';
 import { beginOwn, compareWords, pairsIn, showPair, textsIn } from './traceState.ts';
 
 export function Choices({
@@ -56,7 +56,7 @@ function TaskMenu({ setWriting }: Pick<Shared, 'setWriting'>) {
           const pairs = pairsOf(name);
           return {
             key: name,
-            label: <TaskName name={name} pairs={pairs.length} />,
+            label: <Question name={name} pairs={pairs.length} />,
             name: [own.tasks[name][0], pairs.length > 0 ? own.tasks[name][1] : own.needs[name]].join(', '),
             chosen: name === task,
             disabled: pairs.length === 0,

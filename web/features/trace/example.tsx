@@ -1,9 +1,9 @@
 // A drawing of what a trace shows, next to the list of questions: the two sentences of a pair, and a grid in which the
 // answer goes from the word that differs to the last word.
 
-import { useSession } from '../../ui/context.ts';
-import type { Pair } from './tasks.ts';
-import { textsIn } from './traceState.ts';
+import type { Pair } from '../../model/trace/tasks.ts';
+import { useSession } from '../../store/context.ts';
+import { type Texts, textsIn } from './traceState.ts';
 
 /** The number of layers of the drawing, and the layer from which the last word has the answer. */
 const [LAYERS, MOVED] = [5, 3];
@@ -12,7 +12,6 @@ const [WIDTH, HEIGHT, GAP] = [52, 26, 2];
 
 const wordsOf = (text: string) => text.trim().split(/\s+/);
 
-/** @param props measure: measures this pair */
 export function Example({ pair: { upper, lower, answers }, measure }: { pair: Pair; measure: () => void }) {
   const own = textsIn(useSession());
   const words = [upper, lower].map(wordsOf);
@@ -43,7 +42,7 @@ export function Example({ pair: { upper, lower, answers }, measure }: { pair: Pa
 }
 
 /** The grid: dark cells under the word that differs, then under the last word. */
-function Grid({ own }: { own: any }) {
+function Grid({ own }: { own: Texts }) {
   const columns = 5;
   const last = columns - 1;
   const yOf = (layer: number) => (LAYERS - 1 - layer) * HEIGHT;

@@ -3,15 +3,15 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
+import { sized } from '../../drawing/paintWeights.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import { useSession } from '../../ui/context.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { sized } from '../heatmap/paintWeights.ts';
 import { paintCells } from './paintTrace.ts';
-import { ROWS, type Trace } from './places.ts';
 import { type Box, type Layout, labelStep, layoutOf } from './traceLayout.ts';
 import { chosenIn, openInstrument, textsIn, togglePatch } from './traceState.ts';
 import type { GridKeys } from './useTraceKeys.ts';
@@ -191,10 +191,7 @@ function useCellCanvas(trace: Trace, layout: Layout, { rows, shape }: GridKeys, 
   return canvas;
 }
 
-/**
- * Frames of the place that is read and of the place that is patched. If the heads of a layer are patched, the single
- * heads of that layer have a frame too.
- */
+/** Frames of the places that are read and patched; with the heads of a layer patched, of the single heads too. */
 function Frames({ layout, kind, heads }: { layout: Layout; kind: 'tokens' | 'heads'; heads: number }) {
   const session = useSession();
   const [pointed, chosen] = [session.tracedPlace.value, chosenIn(session)];

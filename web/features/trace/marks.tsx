@@ -1,13 +1,13 @@
 // The legend of a trace, with shares from −100 to 100 per cent.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { differenceAt, SIGNED, signedPlace } from '../../drawing/tokenPairs.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { paintRamp, Ramp } from '../../parts/ramp.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.ts';
-import { paintRamp, Ramp } from '../heatmap/ramp.tsx';
-import { isOpen } from '../train/settings.ts';
 import { textsIn } from './traceState.ts';
 
 const MARKS = [-100, -25, 0, 25, 100];

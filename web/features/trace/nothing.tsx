@@ -1,9 +1,9 @@
 // Explains why nothing can be measured between two sentences, and what the visitor can do about it.
 
-import type { TraceProblem } from '../../store/traceProtocol.ts';
-import { useSession } from '../../ui/context.ts';
-import type { Trace } from './places.ts';
-import { ALL, OWN } from './settings.ts';
+import type { TraceProblem } from '../../model/protocol/traceProtocol.ts';
+import type { Trace } from '../../model/trace/places.ts';
+import { ALL, OWN } from '../../model/trace/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { pairsIn, showPair, textsIn } from './traceState.ts';
 
 export function Nothing({

@@ -1,7 +1,7 @@
 // The button next to the predictions that opens the trace view. It is shown when the text of the pinned run differs
 // from the current text.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { openTrace, textsIn } from './traceState.ts';
 
 export function TraceOffer() {

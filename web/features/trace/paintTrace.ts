@@ -1,9 +1,9 @@
 // Paints the cells of a trace on a canvas.
 
 import type { GridPart } from '../../../src/js/analysis/patching/patchGrid.ts';
+import { SIGNED } from '../../drawing/tokenPairs.ts';
+import type { Trace } from '../../model/trace/places.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { SIGNED } from '../compare/tokenPairs.ts';
-import type { Trace } from './places.ts';
 import { cellAt, figureOf, shownShare } from './shares.ts';
 import type { Layout } from './traceLayout.ts';
 
@@ -13,9 +13,8 @@ const [DARK_INK, LIGHT_INK] = ['#1a181e', '#ffffff'];
 const [MIN_FIGURE, LETTER] = [13, 0.62];
 
 /**
- * Paints all places of some parts. A place has a colour, or a dot while it has not been measured, and a number if there
- * is room.
- * @param how places: those of each part; ink: colour of dots; font, size: those of numbers
+ * Paints all places of some parts: a colour, or a dot while not measured, and a number if there is room. places: by
+ * part; ink: colour of dots; font, size: of numbers.
  */
 export function paintCells(
   context: CanvasRenderingContext2D,

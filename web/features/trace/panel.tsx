@@ -2,15 +2,15 @@
 // layer by layer, and how much of the answer a patch at one place restores.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { plain, signed } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
+import { plain, signed } from '../../model/numbers.ts';
+import { keyOf, ROWS, type Trace } from '../../model/trace/places.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { canShow } from '../../model/viewRules.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
 import { Reading } from '../reading/reading.tsx';
-import { isOpen } from '../train/settings.ts';
-import { canShow } from '../viewRules.ts';
-import { keyOf, ROWS, type Trace } from './places.ts';
 import { cellAt, headsOf, movesOf, NOISE, shareText, stretchesOf } from './shares.ts';
 import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } from './traceState.ts';
 export type Cell = NonNullable<ReturnType<typeof cellAt>>;

@@ -1,7 +1,7 @@
 // The place that is patched, in the what-if line, with a button that undoes the patch.
 
-import { useSession } from '../../ui/context.ts';
-import { positionIn } from '../prompt/tokens.ts';
+import { positionIn } from '../../model/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import { chosenIn, textsIn } from './traceState.ts';
 
 export { default as styles } from './patched.css';

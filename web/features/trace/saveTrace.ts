@@ -1,10 +1,10 @@
 // Saves a trace as numbers, as a drawing, or as a program.
 
+import { fileName } from '../../drawing/export/csv.ts';
+import { widthOf } from '../../drawing/textWidth.ts';
+import type { Trace } from '../../model/trace/places.ts';
 import type { Session } from '../../store/session.ts';
 import { download } from '../../ui/download.ts';
-import { fileName } from '../export/csv.ts';
-import { widthOf } from '../heatmap/textWidth.ts';
-import type { Trace } from './places.ts';
 import { fileOf } from './traceFiles.ts';
 import { textsIn } from './traceState.ts';
 

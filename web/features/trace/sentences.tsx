@@ -2,10 +2,10 @@
 
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { type Column, differsIn } from '../../model/trace/alignWords.ts';
+import type { Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { type Column, differsIn } from './alignWords.ts';
-import type { Trace } from './places.ts';
 import { MAX_COLUMNS } from './traceLayout.ts';
 import { textsIn, writeSentence } from './traceState.ts';
 export type Side = 'upper' | 'lower';
@@ -134,11 +134,7 @@ function Tokens({ side, trace, narrow }: { side: Side; trace: Trace; narrow: boo
 /** The least letters of a word that does not fit into its column, in CSS pixels. */
 const LEAST = 10;
 
-/**
- * Writes words that are wider than their column in smaller letters.
- * @param pieces tokens of the sentence
- * @param isFree true if words may be wider than their column
- */
+/** Writes words wider than their column in smaller letters. `isFree`: words may be wider than it. */
 function useFittedWords(area: RefObject<HTMLSpanElement | null>, pieces: unknown, isFree: boolean) {
   const { width } = useSize(area);
   useLayoutEffect(() => {

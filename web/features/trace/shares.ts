@@ -2,7 +2,7 @@
 // this file.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { countIn, type Trace } from './places.ts';
+import { countIn, type Trace } from '../../model/trace/places.ts';
 
 /** Absolute shares below this are shown as 0, so that noise makes no pattern. */
 export const NOISE = 0.015;
@@ -23,10 +23,7 @@ export const shownShare = (share: number) => (Math.abs(share) < NOISE ? 0 : Math
 /** Returns a share in per cent as a text without a percent sign. */
 export const shareText = (share: number) => String(Math.round(100 * share) || 0).replace('-', '−');
 
-/**
- * Returns the number in a cell. The thick row has numbers for shares from 10%; any row has them for shares beyond the
- * range of colours.
- */
+/** Returns the number in a cell: in the thick row from 10%, in any row beyond the range of colours. */
 export const figureOf = (share: number, thick: boolean) =>
   (thick && Math.abs(share) >= MIN_FIGURE - 0.005) || Math.abs(share) >= 1.005 ? shareText(share) : '';
 
@@ -42,9 +39,8 @@ export function headsOf(trace: Trace, layer: number) {
 }
 
 /**
- * Returns the token whose residual stream carries the answer in each layer. It is the token with the largest share in
- * the row of the residual stream, if that share is over one half. Successive layers with the same token form one
- * stretch.
+ * Returns the token with the largest share of the residual stream in each layer, if over one half; layers in a row with
+ * the same token are one stretch.
  */
 export function stretchesOf(trace: Trace): { place: number; from: number; to: number }[] {
   const stretches: { place: number; from: number; to: number }[] = [];
@@ -60,9 +56,8 @@ export function stretchesOf(trace: Trace): { place: number; from: number; to: nu
 }
 
 /**
- * Returns where heads carry the answer to another token: the layers in which the heads at one token return over half of
- * the answer, although the residual stream at this token did not have it before. head: the head of the layer that alone
- * returns over half, null if there is none. Only the first such layer of each token counts.
+ * Returns where heads carry the answer to another token: the first layer in which a token's heads return over half of
+ * it although its stream lacked it. head: the one that alone returns over half, or null.
  */
 export function movesOf(trace: Trace): { layer: number; place: number; head: number | null }[] {
   const moves: { layer: number; place: number; head: number | null }[] = [];
@@ -78,11 +73,8 @@ export function movesOf(trace: Trace): { layer: number; place: number; head: num
 }
 
 /**
- * Returns the next place in the direction of an arrow key.
- * @param key name of a key of the keyboard
- * @param grid places: tokens of the columns, left to right; rows: parts of a layer, from the top
- * @param byPart true if an arrow up or down goes to the next row of the layer, instead of the next layer
- * @returns null if the key is not an arrow
+ * Returns the next place for an arrow key; null for another key. places: tokens of columns, left to right; rows: parts
+ * of a layer from the top; byPart: up and down go to the layer's next row, not the next layer.
  */
 export function nextPlace(
   { part, layer, place }: GridPlace,

@@ -2,11 +2,11 @@
 // sentence's answer returns when this place of the lower run is patched with its value in the upper run.
 
 import { useRef, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import type { ViewProps } from '../../drawing/types.ts';
+import { isOpen } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { Picture } from '../heatmap/heatmap.tsx';
-import type { ViewProps } from '../heatmap/types.ts';
-import { isOpen } from '../train/settings.ts';
 import { Begin } from './begin.tsx';
 import { Choices } from './choices.tsx';
 import { Grid } from './grid.tsx';

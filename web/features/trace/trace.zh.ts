@@ -1,6 +1,8 @@
 // 追踪所用的文字。
 
-export const texts: typeof import('./trace.en.ts').texts = {
+import type { texts as en } from './trace.en.ts';
+
+export const texts: typeof en = {
   title: '两句话之间，答案在哪里改变',
   upper: '取自',
   lower: '放入',

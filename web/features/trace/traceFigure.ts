@@ -1,24 +1,18 @@
 // Draws a trace as SVG: both sentences, the grid, the single heads, and the colour scale.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
+import { fixed, SANS, SERIF, xml } from '../../drawing/export/svg.ts';
+import { differenceAt, SIGNED, signedPlace } from '../../drawing/tokenPairs.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
 import { PALETTE } from '../../ui/palette.ts';
-import { differenceAt, SIGNED, signedPlace } from '../compare/tokenPairs.ts';
-import { fixed, SANS, SERIF, xml } from '../export/svg.ts';
-import { ROWS, type Trace } from './places.ts';
 import { cellAt, figureOf, shownShare } from './shares.ts';
 import type { Shown } from './traceFiles.ts';
 import { layoutOf } from './traceLayout.ts';
 
 const FAMILY = `font-family="${SERIF}"`;
-/**
- * In SVG units: margin, width of the names of layers, width of a column and of a head, height of a layer, and gap
- * between the blocks.
- */
+/** In SVG units: margin, width of layers' names, of a column and of a head, height of a layer, gap between the blocks. */
 const [MARGIN, SIDE, COLUMN, HEAD, LAYER, GAP] = [24, 74, 62, 16, 46, 28];
-/**
- * Number of lines above and below the grid, and the height of a line; width of the colour scale, and number of its
- * steps.
- */
+/** Lines above and below the grid, height of a line; width of the colour scale, and number of its steps. */
 const [ABOVE, BELOW, LINE, SCALE, STEPS] = [5, 4, 22, 210, 60];
 /** Minimum height of a cell with a number. */
 const MIN_FIGURE = 13;
@@ -28,7 +22,6 @@ function rectangle(x: number, y: number, width: number, height: number, fill: st
   const [left, top, across, down] = [x, y, width, height].map((length) => length.toFixed(1));
   return `<rect x="${left}" y="${top}" width="${across}" height="${down}" fill="${fill}"/>`;
 }
-/** @param more attributes */
 const textAt = (words: string, x: number, y: number, more: string) =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${xml(words)}</text>`;
 
@@ -73,7 +66,6 @@ function cellOf(
   );
 }
 
-/** Draws all cells that have been measured. */
 function cellsOf(trace: Trace, geometry: Geometry, theme: Shown['theme']) {
   const heads = Array.from({ length: trace.heads }, (_, head) => head);
   const tokens = geometry.places.filter((place) => place >= 0);
@@ -84,7 +76,6 @@ function cellsOf(trace: Trace, geometry: Geometry, theme: Shown['theme']) {
   );
 }
 
-/** Writes both sentences with their answers, and the names of layers. */
 function labelsOf(
   { answers, columns, first, layers, upper, lower }: Trace,
   { left, top, headsLeft }: Geometry,

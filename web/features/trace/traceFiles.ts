@@ -1,15 +1,15 @@
 // Writes the files of a trace: a table of its cells, a drawing, and a program that repeats the measurement.
 
-import type { About } from '../../store/protocol.ts';
-import type { Run, State } from '../../store/state.ts';
+import { field } from '../../drawing/export/csv.ts';
+import type { Measure } from '../../drawing/export/svg.ts';
+import { editsOf } from '../../model/forwardEdits.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import type { Run, State } from '../../model/state.ts';
+import { partnersOf } from '../../model/trace/alignWords.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
 import { shortest } from '../../ui/oklab.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { field } from '../export/csv.ts';
 import { inputOf, listed, literal, placeOfModel } from '../export/modelProgram.ts';
-import type { Measure } from '../export/svg.ts';
-import { editsOf } from '../whatif/forwardEdits.ts';
-import { partnersOf } from './alignWords.ts';
-import { ROWS, type Trace } from './places.ts';
 import { cellAt } from './shares.ts';
 import { drawTrace } from './traceFigure.ts';
 import type { Texts } from './traceState.ts';
@@ -22,10 +22,7 @@ export function fileOf(kind: 'csv' | 'svg' | 'mjs', trace: Trace, shown: Shown):
   return traceProgram(trace, shown.state, shown.about as About);
 }
 
-/**
- * Returns one line for each place that has been measured.
- * @param by name of the measure
- */
+/** Returns one line for each place that has been measured. `by`: the measure. */
 export function traceCsv(trace: Trace, by: string) {
   const { answers, layers, heads, lower } = trace;
   const parts = ([...ROWS, 'head'] as const).filter((part) => part in trace.cells);
@@ -43,10 +40,7 @@ export function traceCsv(trace: Trace, by: string) {
   return [titles.map(field), ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }
 
-/**
- * Returns the lines of the program that compute the measure.
- * @param at position of the prediction in both sentences, from the end: −1 is the last
- */
+/** Returns the program's lines for the measure. `at`: the prediction in both sentences from the end, −1 is the last. */
 function measureLines(by: 'score' | 'probability' | 'log', [a, b]: [number[], number[]], at: number) {
   const sum = 'const sum = (row, ids) => ids.reduce((total, id) => total + Math.exp(row[id]), 0);';
   const end = at === -1 ? '' : `, ${at + 1} * logits.shape.at(-1)`;

@@ -2,25 +2,18 @@
 // high as all rows of its layer.
 
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { ROWS } from './places.ts';
+import { ROWS } from '../../model/trace/places.ts';
 export type Box = { x: number; y: number; width: number; height: number };
-/**
- * The shape of a grid. places: tokens of the lower sentence by column, −1 for an empty column. rows: parts of each
- * layer, from the top.
- */
+/** places: tokens of the lower sentence by column, −1 for none; rows: parts of each layer, from the top */
 export type Shape = { layers: number; places: readonly number[]; heads: number; rows: readonly GridPart[] };
 /** The sizes of the two blocks of cells. */
 export type Room = { width: number; height: number; headsWidth: number };
 
-/**
- * With more layers than MAX_LAYERS only one part of each layer is shown. With more columns than MAX_COLUMNS cells have
- * no gap and few labels.
- */
+/** Above MAX_LAYERS one part of each layer is shown, above MAX_COLUMNS cells have no gap and few labels. */
 export const [MAX_LAYERS, MAX_COLUMNS] = [24, 24];
 /** Height of the thick row as a share of a layer with three rows. */
 const THICK = 0.44;
 
-/** Returns the parts that each layer shows: all of them, or only the chosen one. */
 export function rowsOf({
   layers,
   parts,
@@ -48,7 +41,7 @@ export function layoutOf({ layers, places, heads, rows }: Shape, { width, height
   const side = (count: number, all: number) => all / Math.max(count, 1);
   const across = places.length > MAX_COLUMNS ? 0 : 1;
 
-  /** @returns null if the place is not drawn */
+  /** Returns null if the place is not drawn. */
   function boxOf({ part, layer, place }: GridPlace): Box | null {
     if (part === 'head') {
       const each = side(heads, headsWidth);
@@ -82,8 +75,5 @@ export function layoutOf({ layers, places, heads, rows }: Shape, { width, height
 }
 export type Layout = ReturnType<typeof layoutOf>;
 
-/**
- * Returns the number of layers from one label to the next, so that labels do not touch.
- * @param step height of a layer
- */
+/** Returns the number of layers from one label to the next, so that labels do not touch. `step`: height of a layer. */
 export const labelStep = (step: number, letter: number) => Math.max(Math.ceil((1.25 * letter) / Math.max(step, 1)), 1);

@@ -1,13 +1,13 @@
 // Changes that the trace makes to the page's state, and values that it reads from the state.
 
 import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { runOf, UNCHANGED } from '../../store/runInput.ts';
+import { usualCircuit } from '../../model/circuit/settings.ts';
+import { runOf, UNCHANGED } from '../../model/runInput.ts';
+import { keyOf, placesIn, type Trace } from '../../model/trace/places.ts';
+import { ALL, OWN } from '../../model/trace/settings.ts';
+import type { Pair } from '../../model/trace/tasks.ts';
 import type { Session } from '../../store/session.ts';
-import { usualCircuit } from '../circuit/settings.ts';
-import { keyOf, placesIn, type Trace } from './places.ts';
-import { ALL, OWN } from './settings.ts';
 import { cellAt, headsOf } from './shares.ts';
-import type { Pair } from './tasks.ts';
 import { texts as inEnglish } from './trace.en.ts';
 import { texts as inChinese } from './trace.zh.ts';
 
@@ -19,7 +19,6 @@ export const textsIn = (session: Session) => TEXTS[session.language.value as 'en
 /** Returns the place that is patched; null if there is none, or if another view of the page has patched several heads. */
 export const chosenIn = ({ state }: Session) => placesIn(state.value.patch).at(-1) ?? null;
 
-/** Returns the pairs of the chosen task. */
 export const pairsIn = ({ state, traceTasks }: Session): Pair[] =>
   traceTasks.value?.tasks.find(({ name }) => name === state.value.trace.task)?.pairs ?? [];
 
@@ -105,7 +104,6 @@ function strongestKey(session: Session, layer: number, head: number, t: number) 
   return Math.max(row.indexOf(row.reduce((a, b) => Math.max(a, b), 0)), 0);
 }
 
-/** Opens the heatmap at a place, with the place patched. */
 export function openInstrument(session: Session, place: GridPlace) {
   const trace = session.trace.value;
   const { part, layer } = place;
@@ -123,7 +121,6 @@ export function openInstrument(session: Session, place: GridPlace) {
   });
 }
 
-/** Describes a place and its result for a screen reader. */
 export function spokenPlace(session: Session, trace: Trace, place: GridPlace, shareText: (share: number) => string) {
   const own = textsIn(session);
   const cell = cellAt(trace, place);

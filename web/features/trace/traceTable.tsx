@@ -1,7 +1,7 @@
 // The cells of a trace as a table.
 
-import { useSession } from '../../ui/context.ts';
-import { type Place, ROWS, type Trace } from './places.ts';
+import { type Place, ROWS, type Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import { cellAt, shareText } from './shares.ts';
 import { textsIn } from './traceState.ts';
 import { placesOf } from './useTraceKeys.ts';

@@ -3,8 +3,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { GridPart, GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
-import { useSession } from '../../ui/context.ts';
-import { ROWS, type Trace } from './places.ts';
+import { ROWS, type Trace } from '../../model/trace/places.ts';
+import { useSession } from '../../store/context.ts';
 import { nextPlace, shareText } from './shares.ts';
 import { rowsOf } from './traceLayout.ts';
 import { chosenIn, openInstrument, spokenPlace, togglePatch } from './traceState.ts';
@@ -74,9 +74,7 @@ export function useTraceKeys({ narrow }: { narrow: boolean }) {
       if (next) visit(session.tracedPlace.value || chosenIn(session) ? next : at);
       else action();
     },
-    /**
-     * Escape ends the reading of a place; if no place is read, it undoes the patch; without a patch it closes the view.
-     */
+    /** Escape ends the reading of a place, else undoes the patch, else closes the view. */
     onEscape(event: KeyboardEvent) {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       event.preventDefault();

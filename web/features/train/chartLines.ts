@@ -1,8 +1,7 @@
 // The lines of the charts of training, computed from its curves, and the frames of its film.
 
-import { type Curves, type Mark, nearest } from './curves.ts';
+import { type Curves, type Mark, nearest } from '../../model/training/curves.ts';
 
-/** Returns an exponential moving average. */
 export function smoothed(marks: Mark[]): Mark[] {
   let mean = marks[0]?.[1] ?? 0;
   let weight = 0;
@@ -26,10 +25,7 @@ export function valueAt(marks: Mark[], step: number) {
 /** Minimum score of a head that counts as having a role. The names under the thumbnails need as much. */
 const FORMED = 0.5;
 
-/**
- * Returns the heads of the third chart: for each watched role all heads that have it, the best ones first, or the best
- * head if none has it yet.
- */
+/** Returns the heads of the third chart: those that have a watched role, the best first, or else the best one. */
 export function watched(
   { scores }: Curves,
   watch: string[],
@@ -48,12 +44,7 @@ export function watched(
   });
 }
 
-/**
- * Returns the lines that get a name if there is room for only some names: of each role the best ones.
- * @param lines in descending order for each role
- * @param room maximum number of names
- * @returns in the order of `lines`
- */
+/** Returns the lines with a name, at most `room`, in the order of `lines`: of each role the best ones. */
 export function namedLines<Line extends { score: string }>(lines: Line[], room: number): Line[] {
   const rank = (line: Line) => lines.filter(({ score }) => score === line.score).indexOf(line);
   const kept = lines.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(room, 1));
@@ -69,12 +60,7 @@ export function formedAt(curves: Curves, watch: string[]) {
   return steps.length > 0 ? Math.min(...steps) : null;
 }
 
-/**
- * Returns the frame at each of `places` equally spaced steps between 0 and the end. The frame is null for a step that
- * training has not reached.
- * @param film frames in ascending order of their steps
- * @param steps number of steps so far
- */
+/** Returns the frame at each of `places` equal steps from 0 to `end`; null after the last of `steps`, those so far. */
 export function framesOf(film: { step: number }[], end: number, places: number, steps: number): (number | null)[] {
   return Array.from({ length: places }, (_, i) => {
     const at = (i * end) / Math.max(places - 1, 1);
@@ -83,11 +69,7 @@ export function framesOf(film: { step: number }[], end: number, places: number, 
   });
 }
 
-/**
- * Returns positions of labels at the ends of lines, moved apart so that no label covers another.
- * @param wanted preferred positions
- * @param most largest position, at the bottom
- */
+/** Returns positions of labels at line ends, moved apart, at most `most` (bottom). `wanted`: preferred positions. */
 export function parted(wanted: number[], apart: number, most: number) {
   const order = wanted.map((y, i) => ({ y, i })).sort((a, b) => a.y - b.y);
   order.forEach((one, k) => {

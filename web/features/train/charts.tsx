@@ -3,11 +3,11 @@
 
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import type { Curves, Mark } from '../../model/training/curves.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { useSize } from '../../ui/useSize.ts';
 import { namedLines, parted, smoothed, valueAt, watched } from './chartLines.ts';
-import type { Curves, Mark } from './curves.ts';
 import { useTrainTexts } from './texts.ts';
 /** returns the pixel of a step or value */
 export type Scale = (value: number) => number;
@@ -18,10 +18,7 @@ const ROOMY = 90;
 const LINE = 18;
 const Waiting = ({ children }: { children: ComponentChildren }) => <p class="waiting">{children}</p>;
 
-/**
- * Width in pixels of a value at the end of a line, and of the names of heads. Names also need a share of the width,
- * because their font grows.
- */
+/** Width in pixels of a value at a line's end and of heads' names, which also need a share as their font grows. */
 const [LOSS, NAMES] = [78, 100];
 const NAMES_SHARE = 0.33;
 
@@ -29,10 +26,7 @@ const lineOf = (marks: Mark[], x: Scale, y: Scale) =>
   marks.map(([step, value], i) => `${i ? 'L' : 'M'}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join('');
 const until = (marks: Mark[], step: number) => marks.filter(([at]) => at <= step);
 
-/**
- * Returns the pixel of a share of the height. It leaves a margin, so that a line is never cut off at the top or the
- * bottom.
- */
+/** Returns the pixel of a share of the height, with a margin so that a line is never cut off at top or bottom. */
 const yOf = (height: number, share: number) => 4 + (height - 6) * (1 - share);
 
 /** Returns the size of the plot without the room for labels. */
@@ -103,10 +97,7 @@ export function Chart({
   );
 }
 
-/**
- * The chart of the roles of heads. It shows the best heads of each role that the task needs. A click on a name shows
- * that head.
- */
+/** The chart of the best heads of each role that the task needs. A click on a name shows that head. */
 export function HeadsChart({
   curves,
   watch,

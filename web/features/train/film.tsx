@@ -1,13 +1,13 @@
 // The film shows how the attention of one head changes during training. A slider goes to a step.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import { paintWeights } from '../../drawing/paintWeights.ts';
+import { nearest } from '../../model/training/curves.ts';
+import { useSession } from '../../store/context.ts';
 import { PALETTE } from '../../ui/palette.ts';
 import { useSize } from '../../ui/useSize.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
-import { paintWeights } from '../heatmap/paintWeights.ts';
 import { formedAt, framesOf } from './chartLines.ts';
-import { nearest } from './curves.ts';
 import { useTrainTexts } from './texts.ts';
 
 /** weights: those of all heads, (L,H,T,T) */

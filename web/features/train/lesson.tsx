@@ -1,10 +1,10 @@
 // The choice of the training task.
 
 import { useEffect, useState } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { isLongEnough, MIN_CHARACTERS, OWN_TEXT, TASK_NAMES } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { SAMPLE } from './sample.ts';
-import { isLongEnough, MIN_CHARACTERS, OWN_TEXT, TASK_NAMES } from './settings.ts';
 import { useTrainTexts } from './texts.ts';
 
 /** The current task, with buttons for the other tasks, or with a menu of them if there is little room. */

@@ -1,7 +1,6 @@
 // The sequence on which the model in training is tested, and the errors of training.
 
-import { useSession } from '../../ui/context.ts';
-import type { Piece } from '../prompt/tokens.ts';
+import { useSession } from '../../store/context.ts';
 import { useTrainTexts } from './texts.ts';
 
 /** The sequence, with a bar under each token whose next token was predicted correctly. */

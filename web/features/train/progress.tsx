@@ -1,9 +1,9 @@
 // The progress of training in the reading column: accuracy, loss and the roles of the heads.
 
-import { useSession } from '../../ui/context.ts';
+import { OWN_TEXT } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import { valueAt } from './chartLines.ts';
 import { Chart, HeadsChart } from './charts.tsx';
-import { OWN_TEXT } from './settings.ts';
 import { useTrainTexts } from './texts.ts';
 import { WhatChanged } from './whatChanged.tsx';
 
@@ -56,7 +56,6 @@ function TaskCharts({ compact }: { compact: boolean }) {
   );
 }
 
-/** The charts of accuracy and loss only, for a phone. */
 export function ShortCharts() {
   const session = useSession();
   const texts = useTrainTexts();

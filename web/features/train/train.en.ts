@@ -1,6 +1,6 @@
-// The texts of training, in English. texts/en.js has those of the header.
+// The texts of training, in English. texts/en.ts has those of the header.
 
-import { fineShareText } from '../../texts/numbers.ts';
+import { fineShareText } from '../../model/numbers.ts';
 
 export const texts = {
   task: 'Task',
@@ -97,7 +97,7 @@ export const texts = {
   openAbout: 'A model that was trained and saved here',
   remove: 'Delete it here',
   keptAbout: (steps: number) => `This browser stores it as it was at step ${steps}.`,
-  astray: ({ step, nan, back, rate }: any) =>
+  astray: ({ step, nan, back, rate }: { step: number; nan: boolean; back: number; rate: number }) =>
     `At step ${step} ${nan ? 'the loss was no longer a number' : 'the loss was far above its first value'}: at a learning rate of ${rate} the steps were too large. The model is back at step ${back}. Choose a lower learning rate and continue.`,
   full: 'There is no room left in this browser for the model: a reload would lose it. Save it as a file, or delete a stored one.',
   notKept: (why: string) =>

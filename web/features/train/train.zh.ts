@@ -1,8 +1,9 @@
 // The texts of training, in Chinese.
 
-import { fineShareText } from '../../texts/numbers.ts';
+import { fineShareText } from '../../model/numbers.ts';
+import type { texts as en } from './train.en.ts';
 
-export const texts: typeof import('./train.en.ts').texts = {
+export const texts: typeof en = {
   task: '任务',
   another: '换一个任务',
   about: {

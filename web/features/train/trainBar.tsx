@@ -1,13 +1,13 @@
 // The controls of training: play, one step, start over, learning rate, sizes, save.
 
 import { useRef } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { HEADS, LAYERS, MAX_RATE, MIN_RATE, OWN_TEXT, SPEEDS, WIDTHS } from '../../model/training/settings.ts';
+import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { More } from '../../ui/popover.tsx';
 import { Slider } from '../../ui/slider.tsx';
 import { Lesson } from './lesson.tsx';
-import { HEADS, LAYERS, MAX_RATE, MIN_RATE, OWN_TEXT, SPEEDS, WIDTHS } from './settings.ts';
 import { useTrainTexts } from './texts.ts';
 
 const SPAN = [Math.log10(MIN_RATE), Math.log10(MAX_RATE)];
@@ -49,7 +49,7 @@ function PhoneControls() {
   );
 }
 
-/** @param props narrow: true if the less common controls are in a menu */
+/** `narrow`: true if the less common controls are in a menu. */
 function Controls({ narrow }: { narrow: boolean }) {
   const texts = useTrainTexts();
   return (

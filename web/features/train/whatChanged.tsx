@@ -1,11 +1,11 @@
 // The changes of a model that is fine-tuned: how probable the text has become, which heads attend differently, and
 // which tokens are predicted differently.
 
-import type { HeadChanges, HeadPlace } from '../../store/protocol.ts';
-import { useSession } from '../../ui/context.ts';
+import { RAMP } from '../../drawing/colourRamp.ts';
+import type { HeadChanges, HeadPlace } from '../../model/protocol/protocol.ts';
+import { useSession } from '../../store/context.ts';
 import type { Theme } from '../../ui/palette.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { RAMP } from '../heatmap/colourRamp.ts';
 import { byChange, figureOf, likelierFirst, perToken } from './changes.ts';
 import { Chart } from './charts.tsx';
 import { useTrainTexts } from './texts.ts';
@@ -78,7 +78,6 @@ function LossChart({ step, end }: { step: number; end: number }) {
   return <Chart {...loss} step={step} end={end} noisy text={(x) => x.toFixed(2)} />;
 }
 
-/** Returns a function that shows a head before the fine-tuning and now. */
 function useShowHead() {
   const session = useSession();
   return ({ layer, head }: HeadPlace) => session.update({ layer, head, view: 'compare', versus: 'beside' });
@@ -140,7 +139,6 @@ function HeadGrid({ changes: { heads } }: { changes: HeadChanges }) {
   );
 }
 
-/** Lists the heads that changed most. */
 function MostChanged({ changes: { heads } }: { changes: HeadChanges }) {
   const session = useSession();
   const words = session.words.value;
@@ -178,7 +176,6 @@ function MostChanged({ changes: { heads } }: { changes: HeadChanges }) {
   );
 }
 
-/** Lists the tokens of the sentence whose probability changed most. */
 function Tokens({ changes: { likely } }: { changes: HeadChanges }) {
   const session = useSession();
   const texts = useTrainTexts();

@@ -2,7 +2,7 @@
 // place of the picture.
 
 import { useEffect } from 'preact/hooks';
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { texts as inEnglish } from './waiting.en.ts';
 import { texts as inChinese } from './waiting.zh.ts';
 
@@ -42,7 +42,6 @@ export function Waiting() {
   );
 }
 
-/** The reason why a run failed. */
 export function FailedRun() {
   const session = useSession();
   const texts = useTexts();

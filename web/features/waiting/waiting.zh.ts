@@ -1,6 +1,8 @@
 // The texts about a run that is awaited or has failed, in Chinese.
 
-export const texts: typeof import('./waiting.en.ts').texts = {
+import type { texts as en } from './waiting.en.ts';
+
+export const texts: typeof en = {
   computing: '正在计算……',
   layers: (tokens, done, total) => `正在计算 ${tokens} 个词元：已完成 ${total} 层中的 ${done} 层。`,
   greyIsOld: '灰色部分属于上一次运行。',

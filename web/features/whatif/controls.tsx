@@ -1,9 +1,5 @@
 // The controls of the what-if line. Each control changes one field of the state in the current scope.
 
-import { useSession } from '../../ui/context.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { Slider } from '../../ui/slider.tsx';
-import { matrixOf } from '../viewRules.ts';
 import {
   effective,
   hasMean,
@@ -16,7 +12,11 @@ import {
   toKnob,
   toTemperature,
   withPlace,
-} from './modelEdits.ts';
+} from '../../model/modelEdits.ts';
+import { matrixOf } from '../../model/viewRules.ts';
+import { useSession } from '../../store/context.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Slider } from '../../ui/slider.tsx';
 import { Scopes } from './scopes.tsx';
 
 const WINDOWS = ['0', '1', '3', '7'];
@@ -65,8 +65,11 @@ export function MaskMenu() {
   const about = session.about.value;
   const own = about && !about.causal;
   /** Returns the text of a mask, by its name or by the size of its window. */
-  const textOf: (texts: any, renamed: any, name: string) => string = (texts, renamed, name) =>
-    texts[own ? renamed[name] : name] ?? texts.window(Number(name));
+  const textOf: (texts: { window: (n: number) => string }, renamed: Record<string, string>, name: string) => string = (
+    texts,
+    renamed,
+    name,
+  ) => (texts as unknown as Record<string, string>)[own ? renamed[name] : name] ?? texts.window(Number(name));
   const nameOf = (name: string) => textOf(words.masks, { causal: 'none', past: 'causal' }, name);
   const aboutOf = (name: string) => textOf(words.masksAbout, { causal: 'own', past: 'causal' }, name);
   // In cross-attention only one mask applies, because the tokens of the encoder are neither before nor after those of

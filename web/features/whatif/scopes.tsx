@@ -1,9 +1,9 @@
 // A menu of the scope of a change: this head, all heads of its layer, or all heads.
 
-import { useSession } from '../../ui/context.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
 
-/** @param props name: kind of change that has this scope, for screen readers */
+/** `name`: kind of change that has this scope, for screen readers. */
 export function Scopes({ name }: { name: string }) {
   const session = useSession();
   const words = session.words.value;

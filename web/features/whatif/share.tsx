@@ -1,9 +1,9 @@
 // The menu of actions on the current run: copy a link to it, save it, embed it, print it.
 
-import { isOfHub } from '../../store/state.ts';
-import { useSession } from '../../ui/context.ts';
+import { isOfHub } from '../../model/state.ts';
+import { useClipboard } from '../../parts/useClipboard.ts';
+import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { useClipboard } from '../../ui/useClipboard.ts';
 import { isEmbeddable, snippetOf } from '../export/embedSnippet.ts';
 import { exportsOf } from '../export/viewExports.ts';
 

@@ -1,20 +1,19 @@
 // The what-if line at the bottom of the page, with changes to the model and actions on the run.
 
 import type { ComponentChildren } from 'preact';
-import { isChanged, runOf, UNCHANGED } from '../../store/runInput.ts';
-import { useSession } from '../../ui/context.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import { isChanged, runOf, UNCHANGED } from '../../model/runInput.ts';
+import { placesIn } from '../../model/trace/places.ts';
+import { later } from '../../parts/lazy.tsx';
+import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
-import { later } from '../../ui/lazy.tsx';
 import { Opens, Unfolds } from '../../ui/popover.tsx';
-import { placesIn } from '../trace/places.ts';
 import { HeadScale, MaskMenu, PatchMenu, Replacement, Temperature, Threshold } from './controls.tsx';
 import { Share } from './share.tsx';
 
 const Patched = later(() => import('../trace/patched.tsx'), 'Patched');
 const CutLine = later(() => import('../circuit/circuit.tsx'), 'CutLine');
 const BrushLine = later(() => import('../mask/brushLine.tsx'), 'BrushLine');
-
-import type { About } from '../../store/protocol.ts';
 
 /** kind: kind of the screen */
 export function WhatIf({ kind }: { kind: Kind }) {

@@ -1,11 +1,11 @@
 // Marks the rows that the model has written with a dashed line above them in the heatmap, and plays them back.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Run } from '../../store/types.ts';
-import { useSession } from '../../ui/context.ts';
+import type { Picture } from '../../drawing/types.ts';
+import type { Run } from '../../model/types.ts';
+import { writtenFrom } from '../../model/written.ts';
+import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import type { Picture } from '../heatmap/types.ts';
-import { writtenFrom } from '../prompt/written.ts';
 import { shownRows, showRows, textsIn } from './writtenWords.ts';
 
 export { default as styles } from './written.css';

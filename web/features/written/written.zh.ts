@@ -1,6 +1,8 @@
 // Texts of the words that the model has written, in Chinese.
 
-export const texts: typeof import('./written.en.ts').texts = {
+import type { texts as en } from './written.en.ts';
+
+export const texts: typeof en = {
   title: '它写的词',
   about: '逐个词元写下时：',
   columns: ['写了', '概率', '最关注'],

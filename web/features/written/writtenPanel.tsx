@@ -1,16 +1,16 @@
 // The reading column for written words. Each word has its probability, and the token to which the head attended most
 // when the word was written.
 
+import { field, fileName } from '../../drawing/export/csv.ts';
+import { weightText } from '../../model/numbers.ts';
+import type { Run } from '../../model/types.ts';
+import { Named, Title } from '../../parts/cellTitle.tsx';
+import { useColours } from '../../parts/useColours.ts';
+import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
-import type { Run } from '../../store/types.ts';
-import { weightText } from '../../texts/numbers.ts';
-import { useSession } from '../../ui/context.ts';
 import { download } from '../../ui/download.ts';
 import { px } from '../../ui/px.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { field, fileName } from '../export/csv.ts';
-import { useColours } from '../heatmap/useColours.ts';
-import { Named, Title } from '../reading/cellTitle.tsx';
 import { percentText } from '../text/textState.ts';
 import { showRows, textsIn, type WrittenWord, writtenWords } from './writtenWords.ts';
 

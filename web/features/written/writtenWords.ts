@@ -1,10 +1,10 @@
 // The tokens that the model has written, with the probability of each, and the token to which the head attended most
 // before writing it.
 
+import { shownWeights } from '../../model/meanOfHeads.ts';
+import type { Run } from '../../model/types.ts';
+import { writtenFrom } from '../../model/written.ts';
 import type { Session } from '../../store/session.ts';
-import type { Run } from '../../store/types.ts';
-import { shownWeights } from '../heatmap/meanOfHeads.ts';
-import { writtenFrom } from '../prompt/written.ts';
 import { texts as inEnglish } from './written.en.ts';
 import { texts as inChinese } from './written.zh.ts';
 export type WrittenWord = { t: number; s: number; weight: number; probability: number | null };
@@ -33,7 +33,6 @@ export function writtenWords(session: Session, run: Run): WrittenWord[] {
   });
 }
 
-/** Shows only the first rows. */
 export function showRows(session: Session, { T }: Run, rows: number, plays: boolean) {
   const shown = Math.min(Math.max(rows, 1), T);
   // If all rows are shown, playback ends, so that rows that are added later are shown too.

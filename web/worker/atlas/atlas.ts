@@ -1,8 +1,8 @@
 // The maps of all heads in this worker: the map of the running scan, and the maps that this browser stores.
 
 import { tokenNames } from '../../../src/js/analysis/tokenNames.ts';
-import type { AtlasMap, AtlasSample, AtlasState } from '../../store/atlasProtocol.ts';
-import type { RequestOf } from '../../store/protocol.ts';
+import type { AtlasMap, AtlasSample, AtlasState } from '../../model/protocol/atlasProtocol.ts';
+import type { RequestOf } from '../../model/protocol/protocol.ts';
 import { headvisMap, headvisPage } from '../sources/headvisSource.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { TransformerSource } from '../sources/types.ts';
@@ -12,10 +12,7 @@ import { measureCost } from './headCost.ts';
 import { encodePassages, readDemoPassages, timeOfPassage } from './passages.ts';
 import { createControl, runScan } from './scanCorpus.ts';
 import { fingerprintOf, hashOf } from './scanKey.ts';
-/**
- * A map with the scanned passages. nameOf: returns the text of a token. read: returns the page of a head, or undefined
- * if the page is no longer stored.
- */
+/** A map with the scanned passages. nameOf: text of a token; read: page of a head, undefined if no longer stored */
 export type Scanned = {
   map: AtlasMap;
   ids: Int32Array[];
@@ -31,7 +28,6 @@ export class Atlas {
   #database: AtlasDatabase;
   /** Maps in memory by AtlasMap.key, the newest last. */
   #scanned: Map<string, Scanned> = new Map();
-  /** Controls the running scan. */
   #running: ReturnType<typeof createControl> | null = null;
 
   constructor(worker: WorkerContext, database: AtlasDatabase = createAtlasDatabase()) {

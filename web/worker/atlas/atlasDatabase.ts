@@ -1,7 +1,7 @@
 // Stores scans in the IndexedDB of this browser. The record key of a scan is a hash of the model, corpus and settings.
 
 import type { HeadDetails } from '../../../src/js/analysis/scan/headScan.ts';
-import type { AtlasMap } from '../../store/atlasProtocol.ts';
+import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
 /** The page of a head in the form in which it is stored, with tokens as ids. */
 export type HeadRecord = Omit<HeadDetails, 'sequences'> & {
   samples: {
@@ -47,13 +47,11 @@ function open(factory: IDBFactory | undefined): Promise<IDBDatabase> {
   return resultOf(request);
 }
 
-/** Returns true if a record has the form that this version of the page writes. */
 function isReadable(record: Partial<StoredScan> | undefined) {
   const { form, map, ids } = record ?? {};
   return form === FORM && Boolean(map?.measures && map.means && map.chances) && Array.isArray(ids);
 }
 
-/** Returns the range of the record keys of all heads of a scan. */
 const headsOf = (key: string) => IDBKeyRange.bound([key], [key, []]);
 
 export function createAtlasDatabase(factory: IDBFactory | undefined = globalThis.indexedDB): AtlasDatabase {

@@ -1,7 +1,7 @@
 // Measures the exact cost of switching one head off, by two runs for each passage: with the head and without it.
 
 import { predicts } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 import { rowOf } from '../run/predictions.ts';
 import { forward, type Values } from '../run/runModel.ts';
 import type { Hl, Numbers, TransformerSource } from '../sources/types.ts';
@@ -20,10 +20,7 @@ function surprises(values: Values, ids: Int32Array) {
   });
 }
 
-/**
- * Returns the strongest key of each row of a head.
- * @param weights (1,H,T,T)
- */
+/** Returns the strongest key of each row of a head. `weights`: (1,H,T,T). */
 function strongestKeys({ data, shape: [, , T] }: Numbers, head: number) {
   return Array.from({ length: T }, (_, t) => {
     const row = data.subarray((head * T + t) * T, (head * T + t + 1) * T);

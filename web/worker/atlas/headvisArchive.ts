@@ -4,14 +4,11 @@ import { writeHeadvis } from '../../../src/js/analysis/headvis/headvis.ts';
 import type { RoleNames } from '../../../src/js/analysis/headvis/headvisRoles.ts';
 import type { HeadScan } from '../../../src/js/analysis/scan/headScan.ts';
 import { writeZip } from '../../../src/js/io/zip.ts';
-import type { ByRole } from '../../store/atlasProtocol.ts';
-import type { NamedRoles } from '../../store/protocol.ts';
+import type { ByRole } from '../../model/protocol/atlasProtocol.ts';
+import type { NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Scanned } from './atlas.ts';
 
-/**
- * @param model the title of the model
- * @param named the roles of the heads, which the page shows; null for those of the scan
- */
+/** `model`: its title; `named`: the roles that the page shows, null for those of the scan. */
 export async function headvisArchive(
   { map, nameOf, read }: Scanned,
   model: string,

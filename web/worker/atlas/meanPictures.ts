@@ -1,13 +1,13 @@
 // The mean picture of each head: the mean of its attention weights between the first tokens of passages.
 
-import { PICTURE } from '../../features/atlas/meanPicture.ts';
+import { PICTURE } from '../../model/meanPicture.ts';
 
 import type { TransformerSource } from '../sources/types.ts';
 
 /** Maximum passages in the mean. */
 const PASSAGES = 96;
 
-/** @returns (L,H,P,P); undefined if all passages have fewer than P tokens */
+/** Returns pictures (L,H,P,P); undefined if all passages have fewer than P tokens. */
 export function meanPictures(
   { model, about: { layers, heads } }: TransformerSource,
   ids: readonly Int32Array[],

@@ -2,7 +2,6 @@
 
 import type { TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
-/** truncated: the number of truncated passages. */
 export type Passages = { ids: Int32Array[]; truncated: number };
 
 /** The file with the passages of the demo model, which src/build/demo/passages.ts writes. */
@@ -17,7 +16,7 @@ export async function readDemoPassages({ fetchFile }: Pick<WorkerContext, 'fetch
   return new TextDecoder().decode(bytes).split('\n').filter(Boolean);
 }
 
-/** @param length maximum tokens of a passage */
+/** `length`: maximum tokens of a passage. */
 export async function encodePassages(
   { tokenizer, about, model }: TransformerSource,
   texts: readonly string[],
@@ -37,10 +36,7 @@ export async function encodePassages(
   return { ids, truncated };
 }
 
-/**
- * Measures the time of a run that captures the attention weights of all heads for one passage. Returns null if the
- * model's tokenizer reads no token of the passages.
- */
+/** Measures the time of a run that captures all attention weights of a passage; null if no token can be read. */
 export async function timeOfPassage(source: TransformerSource, texts: readonly string[]) {
   const { ids } = await encodePassages(source, texts.slice(0, 1), TIMED, { checkCancelled: async () => false });
   if (ids[0].length < 2) return null;

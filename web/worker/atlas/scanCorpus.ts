@@ -4,7 +4,7 @@ import type { Numbers } from '../../../src/js/analysis/arrays.ts';
 import type { HeadScan } from '../../../src/js/analysis/scan/headScan.ts';
 import { type ScannedModel, scanHeads } from '../../../src/js/analysis/scan/scanHeads.ts';
 import { tokenNames } from '../../../src/js/analysis/tokenNames.ts';
-import type { AtlasMap, AtlasRole } from '../../store/atlasProtocol.ts';
+import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import type { Scanned } from './atlas.ts';
 import type { HeadRecord } from './atlasDatabase.ts';
@@ -24,7 +24,7 @@ const MIN_LENGTH = 16;
 
 class Stopped extends Error {}
 
-/** @param isCancelled returns true after a newer request has come */
+/** `isCancelled`: returns true after a newer request has come. */
 export function createControl(isCancelled: () => boolean) {
   const abort = new AbortController();
   /** Resolves when the paused scan is resumed; null if the scan is not paused. */
@@ -48,10 +48,7 @@ export function createControl(isCancelled: () => boolean) {
     continue: () => resume(),
     stop: () => end(new Stopped()),
     cancel: () => end(new Error('cancelled')),
-    /**
-     * Waits while the scan is paused.
-     * @returns milliseconds
-     */
+    /** Waits while the scan is paused; returns milliseconds. */
     async wait(onPause: () => void): Promise<number> {
       if (isCancelled()) this.cancel();
       if (!paused) return 0;
@@ -63,7 +60,7 @@ export function createControl(isCancelled: () => boolean) {
   };
 }
 
-/** @returns null if the scan was cancelled, or was stopped before the first passage was read */
+/** Returns null if the scan was cancelled, or was stopped before the first passage was read. */
 export async function runScan(
   source: TransformerSource,
   { ids, truncated }: Passages,

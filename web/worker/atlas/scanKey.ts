@@ -17,7 +17,6 @@ export function hashOf(text: string) {
   return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-/** Returns a hash that depends on the weights of a model and not on its name. */
 export function fingerprintOf({ model, about: { layers, heads, width, family } }: TransformerSource) {
   const parts = Object.entries(model.parameters).map(([name, { data, shape }]) => {
     const step = Math.max(Math.floor(data.length / SAMPLES), 1);

@@ -1,6 +1,6 @@
 // Measures circuits. Keeps the last circuit, so that its edges can be cut and a stopped measurement can continue.
 
-import type { State } from '../../store/protocol.ts';
+import type { State } from '../../model/protocol/protocol.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { measureCuts } from './cutLines.ts';
@@ -15,7 +15,7 @@ export class Circuits {
     this.#worker = worker;
   }
 
-  /** @param again true to send the beginning of a known circuit again */
+  /** `again`: true to send the beginning of a known circuit again. */
   async #find(source: TransformerSource, state: State, key: string, reply: Reply, again = false) {
     if (this.#last?.key === key) {
       if (again) reply.send('circuit', { begun: this.#last.begun });

@@ -1,16 +1,16 @@
 // Runs the model with some edges cut. Measures the prediction, the costs of other edges, and the attention weights of
 // the head where the last edge that was cut ends.
 
+import type { Numbers } from '../../../src/js/analysis/arrays.ts';
+import type { Node } from '../../../src/js/analysis/circuits/edges.ts';
+import type { PatchedResult } from '../../../src/js/analysis/patching/pairs.ts';
 import { indexOfLargest } from '../../../src/js/check/extremes.ts';
-import type { CircuitCuts } from '../../store/circuitProtocol.ts';
+import type { CircuitCuts } from '../../model/protocol/circuitProtocol.ts';
 import { probabilities } from '../run/predictions.ts';
 import type { Reply } from '../types.ts';
 import { CANCELLED, type Experiment, endsOf, runLines } from './experiment.ts';
 
-/**
- * @param cut names of the edges to cut; names that the model does not have are ignored
- * @param lines names of the other edges that are measured with these cuts
- */
+/** `cut`: names of edges, unknown ones are ignored; `lines`: other edges that are measured with these cuts. */
 export async function measureCuts(
   experiment: Experiment,
   cut: readonly string[],
@@ -24,15 +24,16 @@ export async function measureCuts(
   const active = new Uint8Array(graph.size).fill(1);
   for (const name of known) active[Number(graph.names.get(name))] = 0;
   const { from, to } = endsOf(graph, Number(graph.names.get(last)));
-  const head = to.kind === 'query' || to.kind === 'key' || to.kind === 'value' ? headOf(experiment, to) : null;
+  const head =
+    to.kind === 'query' || to.kind === 'key' || to.kind === 'value' ? headOf(experiment, to as HeadInput) : null;
   const at = head ? `blocks.${head.layer}.weights` : null;
-  const look = ({ captured }: any) => (head && at ? rowAt(captured[at], head.head) : null);
+  const look = ({ captured }: PatchedResult) => (head && at ? rowAt(captured[at] as Numbers, head.head) : null);
 
   let row: Float32Array | null = null;
   let guess = { text: '', probability: 0 };
   const now = runLines(experiment, active, at ? [at] : [], (result) => {
     row = look(result);
-    guess = likeliestOf(experiment, result);
+    guess = likeliestOf(experiment, result as unknown as { logits: Numbers });
   });
   let before: Float32Array | null = null;
   if (at) {
@@ -71,17 +72,16 @@ async function next(reply: Reply) {
   if (await reply.checkCancelled()) throw CANCELLED;
 }
 
+type HeadInput = Node & { layer: number; head: number };
+
 /** Returns a target's head; the first, if several share it. */
-function headOf({ model }: Experiment, { kind, layer, head }: any) {
+function headOf({ model }: Experiment, { kind, layer, head }: HeadInput) {
   const { numHeads, kvHeads = numHeads } = model.options;
   return { layer, head: kind === 'query' ? head : (head * numHeads) / kvHeads };
 }
 
-/**
- * Returns the last row of a head's attention weights.
- * @param weights a tensor (1,H,T,T)
- */
-function rowAt({ data, shape }: any, head: number) {
+/** Returns the last row of a head's attention weights (1,H,T,T). */
+function rowAt({ data, shape }: Numbers, head: number) {
   const T = shape[3];
   return data.slice((head * T + T - 1) * T, (head + 1) * T * T);
 }
@@ -98,8 +98,8 @@ function looksOf(
   return { head, token, key, before: before[key], now: now[key] };
 }
 
-function likeliestOf({ name }: Experiment, { logits }: any) {
-  const row = logits.data.slice(-logits.shape.at(-1));
+function likeliestOf({ name }: Experiment, { logits }: { logits: Numbers }) {
+  const row = logits.data.slice(-(logits.shape.at(-1) as number));
   const all = probabilities(row);
   const best = indexOfLargest(all);
   return { text: name(best).trim(), probability: all[best] };

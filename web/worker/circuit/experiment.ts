@@ -1,17 +1,24 @@
 // Prepares the measurement of a circuit: the run that is explained, the answers, and the values that cut edges carry.
 
 import { logitDifference, meanContributions, probability } from '../../../src/js/analysis/analysis.ts';
-import type { Numbers } from '../../../src/js/analysis/arrays.ts';
+import type { Model, Numbers } from '../../../src/js/analysis/arrays.ts';
 import { edgesOf, type Node } from '../../../src/js/analysis/circuits/edges.ts';
 import { type Contributions, type Off, offOf, runActive } from '../../../src/js/analysis/circuits/runEdges.ts';
-import { capturedBy, type DifferentiableModel, measured } from '../../../src/js/analysis/patching/pairs.ts';
+import {
+  capturedBy,
+  type DifferentiableModel,
+  measured,
+  type PatchedResult,
+} from '../../../src/js/analysis/patching/pairs.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
-import { lineName } from '../../features/circuit/lineNames.ts';
-import type { Carries } from '../../features/circuit/settings.ts';
-import { idsOfAnswer } from '../../features/trace/measures.ts';
-import type { CircuitBegun, CircuitProblem, CircuitValue } from '../../store/circuitProtocol.ts';
-import type { Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { DifferentiateOptions } from '../../../src/js/models/gradients/differentiate.ts';
+import type { ModelInput } from '../../../src/js/models/input.ts';
+import { lineName } from '../../model/circuit/lineNames.ts';
+import type { Carries } from '../../model/circuit/settings.ts';
+import type { CircuitBegun, CircuitProblem, CircuitValue } from '../../model/protocol/circuitProtocol.ts';
+import type { Run, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { idsOfAnswer } from '../../model/trace/measures.ts';
 import { encodePassages, readDemoPassages } from '../atlas/passages.ts';
 import { readRun } from '../run/modelInput.ts';
 import { labelNames, likeliest, rowOf } from '../run/predictions.ts';
@@ -25,7 +32,6 @@ export const CALLER = 'circuit';
 /** The number of passages for the mean, and the maximum tokens of each. */
 const [PASSAGES, LENGTH] = [32, 64];
 
-/** The error that reports why a model or sentences have no circuit. */
 class NoCircuit extends Error {
   declare problem: CircuitProblem;
   declare fields: Partial<CircuitBegun>;
@@ -39,16 +45,13 @@ class NoCircuit extends Error {
 /** Thrown between two runs if the request was cancelled. */
 export const CANCELLED = new Error('cancelled');
 
-/**
- * place: index of the token whose logits are the prediction. values: the values captured in the run without cuts. off:
- * the values that cut edges carry.
- */
+/** place: index of the predicting token; values: captured without cuts; off: the values that cut edges carry */
 export type Experiment = {
   begun: CircuitBegun;
   graph: Graph;
   /** with the changes of the page */
   model: DifferentiableModel;
-  input: any;
+  input: ModelInput;
   place: number;
   metrics: Metrics;
   values: Record<string, Numbers>;
@@ -56,7 +59,6 @@ export type Experiment = {
   /** returns the text of a label */
   name: (id: number) => string;
 };
-/** @returns null if `begun` has a problem */
 export async function prepare(
   source: TransformerSource,
   state: State,
@@ -96,7 +98,7 @@ export async function prepare(
 const perGroupOf = ({ model: { options } }: TransformerSource) =>
   options.numHeads / (options.kvHeads ?? options.numHeads);
 
-export type Given = { ids: number[]; input: any; edits: Edit[]; text: string };
+export type Given = { ids: number[]; input: ModelInput; edits: Edit[]; text: string };
 
 /** Returns the run of the sentence, and the pinned run if its tokens differ. */
 function runsOf(hl: Hl, source: TransformerSource, state: State, worker: WorkerContext): Given[] {
@@ -115,7 +117,7 @@ function runsOf(hl: Hl, source: TransformerSource, state: State, worker: WorkerC
 function graphOf({ model, about }: TransformerSource) {
   let edges;
   try {
-    edges = edgesOf(CALLER, model as any);
+    edges = edgesOf(CALLER, model as unknown as Model);
   } catch {
     throw new NoCircuit('refused', { cause: about.family ?? about.title ?? about.name });
   }
@@ -132,7 +134,6 @@ function graphOf({ model, about }: TransformerSource) {
 }
 export type Graph = ReturnType<typeof graphOf>;
 
-/** Returns the two nodes of an edge. */
 export function endsOf({ edges: { sources, targets } }: Graph, line: number): { from: Node; to: Node } {
   return { from: sources[Math.floor(line / targets.length)], to: targets[line % targets.length] };
 }
@@ -168,9 +169,8 @@ function carriesOf({ about }: TransformerSource, { circuit }: State, given: Give
 }
 
 /**
- * Returns the metrics of a circuit. `read` measures the logit of the first answer minus that of the second, or the
- * probability of the only answer. The gradient of `ordering` determines the order of the edges. `ordering` is a logit
- * instead of a probability, because the gradient of a probability near 1 is almost 0.
+ * Returns a circuit's metrics. `read` measures the first logit minus the second, or the only answer's probability. The
+ * gradient of `ordering` orders the edges; it is a logit, as the gradient of a probability near 1 is almost 0.
  */
 function metricsOf(ids: number[], paired: boolean) {
   const ordering = paired ? logitDifference(ids[0], ids[1]) : logitDifference(ids[0]);
@@ -178,15 +178,17 @@ function metricsOf(ids: number[], paired: boolean) {
   const value = paired ? ordering : each[0];
   return {
     ordering,
-    read: (result: any): CircuitValue => ({ value: value(result), both: each.map((metric) => metric(result)) }),
+    read: (result: PatchedResult): CircuitValue => ({
+      value: value(result),
+      both: each.map((metric) => metric(result)),
+    }),
   };
 }
 
 export type Metrics = ReturnType<typeof metricsOf>;
 
-/** Returns the model with the changes of the page in each of its runs. */
 function changedModel({ model }: TransformerSource, given: Given[]): DifferentiableModel {
-  const withEdits = (input: any, options: any) => {
+  const withEdits = (input: ModelInput, options?: { edit?: Edit[] }) => {
     const own = given.find((one) => one.input === input)?.edits ?? [];
     return own.length > 0 ? { ...options, edit: [...own, ...(options?.edit ?? [])] } : options;
   };
@@ -195,8 +197,9 @@ function changedModel({ model }: TransformerSource, given: Given[]): Differentia
     parameters: model.parameters,
     stateDict: () => model.stateDict(),
     valuesOf: (name: string, caller: string) => model.valuesOf(name, caller),
-    forward: (input: any, options: any) => model.forward(input, withEdits(input, options)),
-    differentiate: (input: any, options: any) => model.differentiate(input, withEdits(input, options)),
+    forward: (input: ModelInput, options?: { edit?: Edit[] }) => model.forward(input, withEdits(input, options)),
+    differentiate: (input: ModelInput, options?: { edit?: Edit[] }) =>
+      model.differentiate(input, withEdits(input, options) as DifferentiateOptions),
   } as unknown as DifferentiableModel;
 }
 
@@ -241,16 +244,12 @@ async function cutOf(
   return { mean };
 }
 
-/**
- * Measures a run in which only some edges are active.
- * @param active (U,V)
- * @param look called with the result of the run
- */
+/** Measures a run in which only the `active` edges (U,V) are. `look`: called with the result of the run. */
 export function runLines(
   { model, graph: { edges }, input, off, metrics }: Experiment,
   active: Uint8Array,
   capture: string[] = [],
-  look: (result: any) => void = () => {},
+  look: (result: PatchedResult) => void = () => {},
 ): CircuitValue {
   return measured(runActive(CALLER, model, edges, input, active, off, capture), (result) => {
     look(result);

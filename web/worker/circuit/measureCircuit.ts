@@ -3,10 +3,10 @@
 
 import { cutScores } from '../../../src/js/analysis/circuits/cutScores.ts';
 import { sharesOf } from '../../../src/js/analysis/circuits/edgeScores.ts';
-import { neededLines } from '../../features/circuit/neededLines.ts';
-import { MAX_LINES } from '../../features/circuit/settings.ts';
-import { inOrder } from '../../features/circuit/shownLines.ts';
-import type { CircuitValue, CircuitWork, CurvePoint, MeasuredLine } from '../../store/circuitProtocol.ts';
+import { neededLines } from '../../model/circuit/neededLines.ts';
+import { MAX_LINES } from '../../model/circuit/settings.ts';
+import { inOrder } from '../../model/circuit/shownLines.ts';
+import type { CircuitValue, CircuitWork, CurvePoint, MeasuredLine } from '../../model/protocol/circuitProtocol.ts';
 import type { Reply } from '../types.ts';
 import { CALLER, CANCELLED, type Experiment, endsOf, runLines } from './experiment.ts';
 
@@ -94,8 +94,8 @@ async function measureLines(experiment: Experiment, progress: Progress, outbox: 
 }
 
 /**
- * Measures the value without any edge. Returns a function that measures the value with only some edges, and its share
- * of the value with all edges; null if both values are too close for a share.
+ * Measures the value without any edge. Returns a function to the value with some edges and its share of the value with
+ * all; null if the two values are too close for a share.
  */
 async function keeper(experiment: Experiment, progress: Progress, step: () => Promise<void>) {
   const { graph, begun } = experiment;
@@ -116,7 +116,6 @@ async function keeper(experiment: Experiment, progress: Progress, step: () => Pr
 }
 export type Keep = (lines: readonly number[]) => Promise<CircuitValue & { kept: number }>;
 
-/** Selects the edges that are needed. */
 async function measureNeeded({ graph }: Experiment, progress: Progress, outbox: Outbox, keep: Keep) {
   const { lines } = progress;
   let done = 0;

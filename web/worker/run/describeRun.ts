@@ -1,7 +1,7 @@
 // Computes the fields of a run that the screen shows.
 
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { Prediction } from '../../store/protocol.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
+import type { Prediction } from '../../model/protocol/protocol.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import { scoreHeads, weightsOf, weightsOfHead } from './headScores.ts';
 import { headValues } from './headValues.ts';
@@ -67,10 +67,7 @@ export function describe(source: TransformerSource, values: Values, query: RunQu
   };
 }
 
-/**
- * Returns the weights of all heads, or only those of the shown head if the run is large.
- * @param all weights of every layer
- */
+/** Returns the weights of all heads, or of the shown head in a large run. `all`: weights of every layer. */
 function shownWeights({ inside, pictures }: Values, all: Numbers[], layer: number, head: number) {
   if (inside) return all[layer].data as Float32Array<ArrayBuffer>;
   return pictures ? weightsOfHead(all[layer], head) : weightsOf(all);
@@ -82,11 +79,7 @@ function labelsOf(likely: Float64Array, { token, also }: RunQuery) {
   return { top: listed(likely, TOP, also === undefined ? [chosen] : [chosen, also]), chosen };
 }
 
-/**
- * Computes the scores of all heads. For a model trained on a task, the score `partner` is the weight on the tokens that
- * contain the answer.
- * @param all weights of every layer
- */
+/** Computes all heads' scores; for a trained task, `partner`: the weight on tokens with the answer. `all`: by layer. */
 function scoreAll({ partnerOf, about }: TransformerSource, all: Numbers[], ids: number[]) {
   const scored = scoreHeads(all, { data: ids, shape: [ids.length] }, about.causal);
   if (!partnerOf) return scored;

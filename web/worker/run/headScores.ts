@@ -2,7 +2,7 @@
 
 import { headRoles, headScores } from '../../../src/js/analysis/analysis.ts';
 
-import type { HeadScores, NamedRoles } from '../../store/protocol.ts';
+import type { HeadScores, NamedRoles } from '../../model/protocol/protocol.ts';
 import type { Numbers } from '../sources/types.ts';
 
 /** Copies the weights of every head into one array (L,H,T,S). */
@@ -17,20 +17,14 @@ export function weightsOf(layers: Numbers[]) {
   return all;
 }
 
-/**
- * Copies the weights (T,S) of one head of a layer.
- * @param layer (1,H,T,S)
- */
+/** Copies the weights (T,S) of one head of a layer (1,H,T,S). */
 export const weightsOfHead = ({ data, shape: [, , T, S] }: Numbers, head: number) =>
   data.slice(head * T * S, (head + 1) * T * S);
 
 /** The scores of all heads on a text, by layer and head, and the roles that these scores show. */
 export type ScoredHeads = { scores: HeadScores[][]; named: NamedRoles };
 
-/**
- * Computes the scores of all heads on a text: the measures of headRoles, the entropy and the distance.
- * @param weights of every layer, (1,H,T,T)
- */
+/** Computes all heads' scores: measures of headRoles, entropy and distance. `weights`: of every layer, (1,H,T,T). */
 export function scoreHeads(
   weights: Numbers[],
   ids: { data: ArrayLike<number>; shape: number[] },

@@ -2,7 +2,7 @@
 
 import { parametersOf, scaleRows } from '../../../src/js/analysis/arrays.ts';
 import { headOf, normOf, statisticsOf } from '../../../src/js/analysis/head.ts';
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import { topLabel } from './predictions.ts';
 import type { Values } from './runModel.ts';
@@ -23,9 +23,8 @@ export type ChosenHead = {
 };
 
 /**
- * Returns the numbers of a head. The product of row t of `directions` (T,D) with the value of a key, times the
- * attention weight of query t on that key, is the contribution of the key through this head to the logit of label t in
- * `labels`. The sum over all keys is the head's attribution.
+ * Returns the numbers of a head. A key's contribution to the logit of label t in `labels` is the product of row t of
+ * `directions` (T,D) with its value, times the weight of query t on it. The sum is the head's attribution.
  */
 export function headValues(
   source: TransformerSource,

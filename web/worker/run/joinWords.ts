@@ -6,9 +6,9 @@
 // so the weights are added over the tokens of a key and averaged over the tokens of a query. Each row still sums to 1.
 // The numbers inside a head belong to tokens, so the converted run does not contain them.
 
-import { wordAt } from '../../features/prompt/tokens.ts';
-import type { Piece, ShownRun, State } from '../../store/protocol.ts';
-import { joinsWords } from '../../store/runInput.ts';
+import type { Piece, ShownRun, State } from '../../model/protocol/protocol.ts';
+import { joinsWords } from '../../model/runInput.ts';
+import { wordAt } from '../../model/tokens.ts';
 /** index of the first token, and of the token after the last */
 export type Word = [from: number, to: number];
 
@@ -51,7 +51,7 @@ export function joinWords(
   };
 }
 
-/** @param weights (T,S) */
+/** `weights`: (T,S). */
 function joinHead(joined: Float32Array, weights: Float32Array, queries: Word[], keys: Word[]) {
   const S = keys[keys.length - 1][1];
   queries.forEach(([from, to], w) => {

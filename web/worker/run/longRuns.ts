@@ -21,10 +21,7 @@ export function createPause(reply: Reply, tokens: number) {
   };
 }
 
-/**
- * Computes something about a text. If there is not enough memory, the error says how many tokens would fit.
- * @param text changed: true if the run changes scores
- */
+/** Computes something about a text; out of memory, the error says how many tokens fit. changed: scores change. */
 export async function fitting<T>(
   hl: Hl,
   source: TransformerSource,
@@ -39,17 +36,15 @@ export async function fitting<T>(
   }
 }
 
-/** @param error of the core, or of the engine for an array */
+/** `error`: of the core, or of the engine for an array. */
 const isMemory = (error: unknown) =>
   error instanceof RangeError
     ? /alloc|array length/i.test(error.message)
     : (error as HeadlightError)?.code === 'OUT_OF_MEMORY';
 
 /**
- * Returns the largest number of tokens whose run fits into the memory that is free now, less than `tokens`. A run needs
- * the scores, weights and masks of the heads of one layer if they are changed, and a few rows of the model's width and
- * of its feed-forward for each token.
- * @param changed true if scores are changed
+ * Returns the most tokens below `tokens` whose run fits into free memory: it needs one layer's scores, weights and, if
+ * `changed`, masks, and for each token a few rows of the width of model and feed-forward.
  */
 export function tokensThatFit(hl: Hl, { model: { options } }: TransformerSource, tokens: number, changed: boolean) {
   const { used, limit } = hl.info.memory;

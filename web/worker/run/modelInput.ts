@@ -3,12 +3,11 @@
 import type { ModelInput } from '../../../src/js/models/input.ts';
 import type { Encoding } from '../../../src/js/text/processors.ts';
 import { shorten } from '../../../src/js/text/shorten.ts';
-import { piecesOf } from '../../features/prompt/tokens.ts';
-import type { Piece, Run } from '../../store/protocol.ts';
+import type { Piece, Run } from '../../model/protocol/protocol.ts';
+import { piecesOf } from '../../model/tokens.ts';
 import { Problem } from '../sources/problem.ts';
 import type { Pixels, Transformer, TransformerSource } from '../sources/types.ts';
 export type Read = {
-  /** tokens of the queries */
   pieces: Piece[];
   /** tokens of the keys, if they differ */
   keys?: Piece[];
@@ -47,11 +46,9 @@ export function encoded({ tokenizer, about, model, towers }: TransformerSource, 
 
 export const pieceOf = (name: string): Piece => ({ id: -1, start: 0, end: 0, space: '', text: '', name });
 
-/** Makes a piece for each of `count` tokens. The name of a token is its name in the list, or else its position. */
 export const numberedPieces = (count: number, names?: readonly string[] | null) =>
   Array.from({ length: count }, (_, i) => pieceOf(names?.[i] ?? String(i)));
 
-/** Makes pieces of the class tokens and the patches. */
 function patchesOf({ patch }: Transformer['options']): Piece[] {
   const { size, image, classTokens } = patch as NonNullable<typeof patch>;
   const [rows, columns] = image.map((side) => Math.floor(side / size));
@@ -59,7 +56,7 @@ function patchesOf({ patch }: Transformer['options']): Piece[] {
   return [...['[class]', '[teacher]'].slice(0, classTokens), ...names].map(pieceOf);
 }
 
-/** @param part of an encoder–decoder */
+/** `part`: of an encoder–decoder. */
 export function readRun(source: TransformerSource, run: Run, part?: string): Read {
   const { about, model } = source;
   if (source.sound) return source.sound.read(run, part);

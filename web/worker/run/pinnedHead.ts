@@ -1,6 +1,6 @@
 // Computes the chosen head in the pinned run, for the comparison of two runs.
 
-import type { PinnedHead } from '../../store/protocol.ts';
+import type { PinnedHead } from '../../model/protocol/protocol.ts';
 
 import type { TransformerSource } from '../sources/types.ts';
 import { describe, type RunQuery } from './describeRun.ts';

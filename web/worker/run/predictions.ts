@@ -1,7 +1,7 @@
 // Computes the predictions of a run: probabilities, the likeliest labels, and the contributions of heads and MLPs.
 
 import { attribution, logitLens } from '../../../src/js/analysis/analysis.ts';
-import type { Contributions } from '../../store/protocol.ts';
+import type { Contributions } from '../../model/protocol/protocol.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import type { Values } from './runModel.ts';
 
@@ -34,11 +34,8 @@ export function likeliest(values: ArrayLike<number>, count: number) {
 }
 
 /**
- * Lists the likeliest labels. Labels that must be listed replace the least likely ones. rank: the number of labels that
- * are at least as likely, counting the label itself.
- * @param likely probabilities
- * @param required labels
- * @returns sorted by probability
+ * Lists the likeliest labels by probability; `required` ones replace the least likely. rank: number of labels at least
+ * as likely, itself included.
  */
 export function listed(
   likely: ArrayLike<number>,
@@ -53,7 +50,7 @@ export function listed(
   return ids.map((id) => ({ id, rank: rankOf(likely, id, best) }));
 }
 
-/** @param best the likeliest labels, sorted */
+/** `best`: the likeliest labels, sorted. */
 function rankOf(likely: ArrayLike<number>, id: number, best: number[]) {
   if (best.includes(id)) return best.indexOf(id) + 1;
   let rank = 1;
@@ -64,10 +61,7 @@ function rankOf(likely: ArrayLike<number>, id: number, best: number[]) {
 export const topLabel = (values: Values, t: number) =>
   rowOf(values, t).reduce((best, x, i, row) => (x > row[best] ? i : best), 0);
 
-/**
- * Returns the probability of a label and the likeliest label that the model would predict if it ended after the
- * embedding, or after each of its layers.
- */
+/** Returns a label's probability and the likeliest label if the model ended after the embedding or each layer. */
 export function lensOf({ model }: TransformerSource, values: Values, label: number) {
   const layers = logitLens(model, values, { labels: [label], top: 1 }).map(({ tokens }) => tokens[0]);
   return {
@@ -76,10 +70,7 @@ export function lensOf({ model }: TransformerSource, values: Values, label: numb
   };
 }
 
-/**
- * Computes the contributions of the embedding, the heads and the MLPs to the logit of a label.
- * @param part the attention of an encoder–decoder whose heads are shown
- */
+/** Computes contributions of embedding, heads and MLPs to a logit. `part`: shown attention of an encoder–decoder. */
 export function contributionsTo(
   { model }: TransformerSource,
   values: Values,
@@ -91,7 +82,6 @@ export function contributionsTo(
   return { label, embed, heads: heads.data, ...(others && { others: others.data }), mlps: mlps.data, bias, sum };
 }
 
-/** Makes a function that returns the text of a label, which is a token or a class. */
 export function labelNames({ about, model, tokenizer }: TransformerSource): (id: number | null) => string {
   const labels = model.config?.id2label;
   if (about.guess === 'classes') return (id) => String(labels?.[id as number] ?? id).split(',')[0];

@@ -4,11 +4,7 @@
 /** The number of tokens of a phrase, which may occur only once in the text. */
 const PHRASE = 3;
 
-/**
- * Returns the tokens that would repeat a phrase if they were added to a text, and the last token if it would stand
- * three times in a row.
- * @param ids of the text
- */
+/** Returns the tokens that would repeat a phrase, and the last token if it would stand three times in a row. */
 export function repeating(ids: readonly number[]): number[] {
   const known = PHRASE - 1;
   const isEnd = (at: number) =>

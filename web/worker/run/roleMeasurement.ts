@@ -4,9 +4,8 @@
 import { headRoles } from '../../../src/js/analysis/roles/headRoles.ts';
 import { boundsOf, showsRole } from '../../../src/js/analysis/roles/roleRules.ts';
 import { HeadSums, prepare } from '../../../src/js/analysis/scan/headSums.ts';
-import { LENGTH, saidTwice } from '../../features/heads/repeatedPassages.ts';
-
-import type { NamedRoles } from '../../store/protocol.ts';
+import type { NamedRoles } from '../../model/protocol/protocol.ts';
+import { LENGTH, saidTwice } from '../../model/repeatedPassages.ts';
 import type { Hl, Transformer, TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';
 
@@ -53,7 +52,6 @@ export class RoleMeasurement {
     return this.#passages.length === 0;
   }
 
-  /** Runs the model on the next passage. */
   step() {
     const ids = this.#passages.shift() as Int32Array;
     const { model, partnerOf } = this.#source;
@@ -67,7 +65,7 @@ export class RoleMeasurement {
     if (partnerOf) this.#partner = partnersOf(partnerOf, ids, weights, model.options.numHeads);
   }
 
-  /** @param weights (1,H,T,T) of every layer */
+  /** `weights`: (1,H,T,T) of every layer. */
   #add(ids: Int32Array, weights: (Float32Array | undefined)[]) {
     const sequence = prepare(ids);
     this.#hasRun = true;
@@ -78,7 +76,7 @@ export class RoleMeasurement {
     });
   }
 
-  /** @returns null if the context is too short for a measurement */
+  /** Returns null if the context is too short for a measurement. */
   results(): NamedRoles | { roles: null; weights: null } {
     if (!this.#hasRun) return { roles: null, weights: null };
     const { names, weights } = headRoles(this.#sums.roleMeasures());
@@ -86,7 +84,7 @@ export class RoleMeasurement {
   }
 }
 
-/** @param weights (1,H,T,T) of every layer */
+/** `weights`: (1,H,T,T) of every layer. */
 function partnersOf(
   partnerOf: NonNullable<TransformerSource['partnerOf']>,
   ids: Int32Array,
@@ -116,7 +114,6 @@ function withPartners(
   };
 }
 
-/** Measures the roles at once. */
 export function measureRoles(hl: Hl, source: TransformerSource) {
   const measurement = new RoleMeasurement(hl, source);
   while (!measurement.isDone) measurement.step();
@@ -129,8 +126,7 @@ export class RoleCache {
   #measurements = new Map() as Map<string, { version: unknown; model: Transformer; measurement: RoleMeasurement }>;
 
   /**
-   * Returns the roles of a model. Between two passages the worker reads newer requests. A request that is cancelled
-   * gets null; the next one continues its measurement.
+   * Returns a model's roles. Newer requests are read between passages; after a cancelled one (null) the next continues.
    */
   async of(
     hl: Hl,

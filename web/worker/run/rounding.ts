@@ -1,14 +1,11 @@
 // Compares the attention of a quantized model with the attention of the same model with float32 weights.
 
-import type { Rounding, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { Rounding, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import type { Hl, Transformer, TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';
 import { readRun } from './modelInput.ts';
-/**
- * The change of attention weights: the largest change, the sum of the changes, and the number of weights; the number of
- * rows whose strongest key is the same, and the number of all rows.
- */
+/** The largest change of a weight, their sum and number; the rows with the same strongest key, and all rows */
 export type AttentionChange = { largest: number; sum: number; count: number; same: number; rows: number };
 
 /** The number of first tokens of the text that are compared. */
@@ -18,13 +15,9 @@ const [MAX_MEMORY, MAX_SHARE] = [4 * 2 ** 30, 0.5];
 /** Memory of the computer in GB that is assumed if the browser does not report it. */
 const USUAL_MEMORY = 4;
 
-/** Returns the strongest key of a row. */
 const strongestKey = (row: Float32Array) => row.indexOf(row.reduce((a, b) => Math.max(a, b)));
 
-/**
- * @param exact attention weights by layer
- * @param keys the number of keys in a row
- */
+/** `exact`: attention weights by layer; `keys`: the number of keys in a row. */
 export function attentionChange(
   exact: readonly Float32Array[],
   rounded: readonly Float32Array[],
@@ -48,7 +41,6 @@ export function attentionChange(
   return change;
 }
 
-/** Returns the attention weights by layer. */
 const weightsOf = (hl: Hl, model: Transformer, ids: number[]) =>
   hl.scope(() => {
     const { captured } = model.forward({ ids: [ids] }, { capture: ['blocks.*.weights'] });

@@ -2,10 +2,10 @@
 // Runs that take long are computed block by block: see stepRun.ts.
 
 import type { Edit } from '../../../src/js/models/edits.ts';
-import { alignWords, partnersOf } from '../../features/trace/alignWords.ts';
-import { replacementOf } from '../../features/whatif/modelEdits.ts';
-import type { Run } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import { replacementOf } from '../../model/modelEdits.ts';
+import type { Run } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { alignWords, partnersOf } from '../../model/trace/alignWords.ts';
 import { Problem } from '../sources/problem.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import { type Read, readRun } from './modelInput.ts';
@@ -20,7 +20,6 @@ const [MAX_RUNS, MAX_BYTES] = [8, 400 * 2 ** 20];
 /** Stands for all layers in the key of a run on a long text. */
 const LONG = -1;
 
-/** Returns the pinned run, if a run takes values from it. */
 const patchedFrom = (run: Run, pinned: Run | null) => (Object.keys(run.patch).length > 0 ? pinned : null);
 
 /** Returns a text that identifies a run. */
@@ -29,7 +28,6 @@ const keyOf = ({ about, version }: TransformerSource, run: Run, { layer, pinned,
 
 const sizesOf = ({ ids, keys }: Read) => ({ T: ids.length, S: keys?.length ?? ids.length });
 
-/** Returns the bytes of all arrays of a run. */
 function bytesOf({ captured, outputs, pictures = [], logits, hidden }: Values) {
   const arrays = [...Object.values(captured), ...Object.values(outputs ?? {}), ...pictures, hidden, logits];
   return arrays.reduce((sum, numbers) => sum + (numbers?.data.byteLength ?? 0), 0);
@@ -110,10 +108,7 @@ export class RunCache {
     return values;
   }
 
-  /**
-   * Returns the edits of a run of T tokens. For an encoder–decoder, T is ignored, and the tokens of both texts are
-   * counted by encoding the texts. Without a pinned run nothing is patched.
-   */
+  /** Returns a run's edits for T tokens; an encoder–decoder counts its own. Nothing is patched unless pinned. */
   edits(
     hl: Hl,
     source: TransformerSource,
@@ -141,17 +136,13 @@ export class RunCache {
   }
 }
 
-/**
- * Returns for each token of a run the index of its partner in the pinned run, −1 for none.
- * @param part of an encoder–decoder
- */
+/** Returns each token's partner in the pinned run, −1 for none. `part`: of an encoder–decoder. */
 export const partnersIn = (source: TransformerSource, run: Run, pinned: Run, part?: string) =>
   partnersOf(alignWords(readRun(source, pinned, part).pieces, readRun(source, run, part).pieces).columns, 0);
 
 /**
- * Returns the partners for patches. If the last token has no partner, its partner becomes the last token of the pinned
- * run, because the page compares the predictions at these two tokens.
- * @param part of an encoder–decoder
+ * Returns the partners for patches. The last token, if it has none, gets the pinned run's last, because the page
+ * compares the predictions at these two. `part`: of an encoder–decoder.
  */
 export function patchPartners(source: TransformerSource, run: Run, pinned: Run, part?: string) {
   const partners = partnersIn(source, run, pinned, part);

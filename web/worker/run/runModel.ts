@@ -3,14 +3,13 @@
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
 import type { ValueName } from '../../../src/js/models/valueName.ts';
-import { tokenPlaces } from '../../features/trace/places.ts';
-import { editsOf, patchedHeads, type Stack, stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { AttentionPart, PooledHead, Run } from '../../store/protocol.ts';
+import { editsOf, patchedHeads, type Stack, stackAt } from '../../model/forwardEdits.ts';
+import type { AttentionPart, PooledHead, Run } from '../../model/protocol/protocol.ts';
+import { tokenPlaces } from '../../model/trace/places.ts';
 import type { Hl, Numbers, Source, TransformerSource } from '../sources/types.ts';
 /**
- * hidden: the hidden states after the last norm, (1,T,C). pooled: the vector of the whole input. pictures: small
- * pictures of all heads, if only the weights of one layer are kept. outputs and inside: of a run on a long text, see
- * stepRun.ts.
+ * hidden: after the last norm, (1,T,C); pooled: vector of the whole input; pictures: of all heads, if only one layer's
+ * weights are kept; outputs, inside: of a long text, see stepRun.ts
  */
 export type Values = {
   captured: Record<string, Numbers>;
@@ -48,10 +47,7 @@ export function forward(
   });
 }
 
-/**
- * Returns the attentions of a model, such as that of the decoder, with the number of tokens that each reads.
- * @param S tokens of the encoder
- */
+/** Returns a model's attentions with the number of tokens that each reads. `S`: tokens of the encoder. */
 export function stacksOf(
   { about, model: { options }, part = 'decoder' }: Pick<TransformerSource, 'about' | 'model' | 'part'>,
   T: number,
@@ -68,12 +64,7 @@ export function stacksOf(
 
 const sizeOf = ({ layers, numHeads: heads }: { layers: number; numHeads: number }) => ({ layers, heads });
 
-/**
- * Returns all edits of a run. Heads and places are patched with values of the pinned run, at each token that has a
- * partner in the pinned text.
- * @param pinned the values of the pinned run
- * @param partners for each token its partner in the pinned text, −1 for none
- */
+/** Returns all edits of a run. Patches take values of the pinned run at `partners`, −1 for tokens without one. */
 export function allEdits(
   stacks: ReturnType<typeof stacksOf>,
   run: Run,
@@ -94,7 +85,6 @@ export function allEdits(
   return edits;
 }
 
-/** Adds the edits of heads that are patched in one attention. */
 function patchHeads(
   edits: Edit[],
   { part, tokens: T, ...size }: ReturnType<typeof stacksOf>[number],
@@ -121,11 +111,7 @@ function patchHeads(
   });
 }
 
-/**
- * Makes the edit that replaces the value of the residual stream, heads or MLP of a layer at one token by the value in
- * another run.
- * @param from the token in the other run
- */
+/** Makes the edit that replaces a layer's residual stream, heads or MLP at a token by that at `from` in another run. */
 function placeEdit(captured: Values['captured'], part: string, layer: number, token: number, from: number): Edit {
   // The input of a layer is the output of the layer below.
   const below = layer === 0 ? 'embed' : `blocks.${layer - 1}.out`;

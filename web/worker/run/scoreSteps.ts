@@ -1,10 +1,10 @@
-// Lists the steps of one head from the product of a query and a key to their score: see features/reading/score.js.
+// Lists the steps of one head from the product of a query and a key to their score: see features/reading/score.ts.
 
 import { parameterName } from '../../../src/js/models/parameters.ts';
 import { bucketOf } from '../../../src/js/models/positions/positions.ts';
 import { alibiSlopes } from '../../../src/js/ops/rotary.ts';
 
-import type { Step } from '../../store/protocol.ts';
+import type { Step } from '../../model/protocol/protocol.ts';
 import type { Transformer } from '../sources/types.ts';
 export type Options = Transformer['options'];
 export type HeadAndSizes = {
@@ -19,7 +19,6 @@ export type HeadAndSizes = {
   temperature?: number;
 };
 
-/** Returns the options of the stack that a part belongs to. */
 export const optionsOf = ({ options }: Transformer, part: string) =>
   part === 'encoder' ? (options.encoder as Options) : options;
 
@@ -40,10 +39,7 @@ export function stepsOf(model: Transformer, place: HeadAndSizes, values: HeadPar
   ];
 }
 
-/**
- * Returns the products with positions in disentangled attention, (T,S), as the scores minus the products of query and
- * key.
- */
+/** Returns the products with positions in disentangled attention, (T,S): scores minus query · key. */
 function restOf({ T, S, temperature = 1 }: HeadAndSizes, { query, key, scores }: HeadParts, scale: number) {
   const width = query.length / T;
   return scores.map((score, i) => {
@@ -54,14 +50,10 @@ function restOf({ T, S, temperature = 1 }: HeadAndSizes, { query, key, scores }:
   });
 }
 
-/** Returns the step of a temperature; no step for 1. */
 export const temperatureStep = (temperature: number): Step[] =>
   temperature === 1 ? [] : [{ kind: 'temperature', by: temperature }];
 
-/**
- * Returns the bias that is added to a score for the distance between query t and key s, at index s − t + T − 1; null if
- * there is no bias.
- */
+/** Returns the bias for the distance between query t and key s, at index s − t + T − 1; null if there is none. */
 function biasByDistance(model: Transformer, part: string, head: number, T: number, S: number) {
   const { positions, numHeads, buckets, causal } = optionsOf(model, part);
   const each = (amount: (distance: number) => number) =>

@@ -1,9 +1,9 @@
 // Sends the answer to `show` for a transformer: the run, the comparison, the pinned run and the roles of the heads.
 
-import { hasTrial } from '../../features/story/trial.ts';
-import { effective, isOff, layerPlace, otherCase, replacementOf, shownPart } from '../../features/whatif/modelEdits.ts';
-import type { PatchOptions, Run, ShownRun, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import { effective, isOff, layerPlace, otherCase, replacementOf, shownPart } from '../../model/modelEdits.ts';
+import type { PatchOptions, Run, ShownRun, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { hasTrial } from '../../model/trial.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { describe } from './describeRun.ts';
@@ -116,7 +116,6 @@ export async function showTransformer(
 const changesScores = ({ temperature, mask, painted = {} }: Run) =>
   [temperature, mask, painted].some((map) => Object.keys(map).length > 0);
 
-/** Returns the head of the state, or the nearest head that the source has. */
 export function chosenHead({ about, model: { options } }: TransformerSource, state: State) {
   const part = shownPart(about, state);
   const { layers, numHeads: heads } = part === 'encoder' && options.encoder ? options.encoder : options;
@@ -150,13 +149,11 @@ function inputFields(
   };
 }
 
-/** Returns the partners of the tokens in the pinned run, if something is patched. */
 const partnersFor = (source: TransformerSource, state: State, part: string) =>
   state.pinned && source.about.edits && Object.keys(state.patch).length > 0
     ? { partners: patchPartners(source, runOf(state), state.pinned, part) }
     : {};
 
-/** Returns the run that the shown run is compared with. */
 function otherCaseOf(
   source: TransformerSource,
   state: State,
@@ -194,10 +191,7 @@ async function sendAngles(
   if (angles) reply.send('turned', { kind: other.kind, ...angles });
 }
 
-/**
- * Sends how well each sentence matches the picture.
- * @param now null for a sentence without tokens
- */
+/** Sends how well each sentence matches the picture. `now`: null for a sentence without tokens. */
 async function sendMatches(
   hl: Hl,
   source: TransformerSource,
@@ -216,7 +210,7 @@ async function sendMatches(
 const temperatureIn = ({ about }: TransformerSource, run: Run, { place, head }: ChosenHead) =>
   about.edits ? effective(run.temperature, place, head, 1) : 1;
 
-/** @param other first: the likeliest label in the other run */
+/** `first`: the likeliest label in the other run. */
 function describeNow(
   source: TransformerSource,
   state: State,
@@ -248,10 +242,7 @@ function describeNow(
   return { ...described, fields: { ...fields, values: { ...fields.values, ...changes } } };
 }
 
-/**
- * @param values of the pinned run
- * @param token the label whose probability is shown
- */
+/** `values`: of the pinned run; `token`: the label whose probability is shown. */
 async function sendPinnedHead(
   source: TransformerSource,
   pinned: Run,

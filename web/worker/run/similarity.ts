@@ -1,8 +1,8 @@
 // Computes the similarity of two sentences for a sentence encoder, and the shares of their tokens in it.
 
 import { tokenSimilarity } from '../../../src/js/analysis/similarity.ts';
-import type { About, Comparison, Run, Similarity, SimilarTokens } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { About, Comparison, Run, Similarity, SimilarTokens } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import { readRun } from './modelInput.ts';
 import type { ValuesOf } from './showTransformer.ts';
@@ -10,10 +10,7 @@ import type { ValuesOf } from './showTransformer.ts';
 /** Returns the run of the second sentence, without changes at tokens of the first one. */
 const secondOf = (run: Run) => ({ ...runOf(run), text: run.second ?? '', second: '', patch: {}, painted: {} });
 
-/**
- * Computes the similarity of the sentences of a run; null without a second sentence.
- * @param other the run that this run is compared with
- */
+/** Computes the similarity of a run's sentences; null without a second. `other`: the run to compare with. */
 export function similarityOf(
   source: TransformerSource,
   run: Run,
@@ -36,16 +33,13 @@ export function similarityOf(
   };
 }
 
-/** @param runs two */
+/** `runs`: two of them. */
 function compare(runs: Run[], pooling: NonNullable<About['compares']>, valuesOf: ValuesOf) {
   const [a, b] = runs.map((run) => pooled(valuesOf(run).hidden, pooling));
   return tokenSimilarity(a, b);
 }
 
-/**
- * Returns rows whose mean is the vector of the sentence: all hidden states for 'mean', otherwise a single row.
- * @param hidden (1,T,C)
- */
+/** Returns rows whose mean is the sentence's vector: all of `hidden` (1,T,C) for 'mean', otherwise one. */
 function pooled({ data, shape: [, T, C] }: Numbers, pooling: NonNullable<About['compares']>): Numbers {
   if (pooling === 'mean') return { data, shape: [T, C] };
   if (pooling === 'first') return { data: data.subarray(0, C), shape: [1, C] };

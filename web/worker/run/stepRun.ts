@@ -5,8 +5,8 @@
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { PooledHead } from '../../store/protocol.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
+import type { PooledHead } from '../../model/protocol/protocol.ts';
 import { POOLED, pooled } from '../sources/showWeights.ts';
 import type { Numbers, TransformerSource } from '../sources/types.ts';
 import { capturesFor, copied, type Values } from './runModel.ts';
@@ -22,7 +22,6 @@ const MAX_OUTPUTS = 2 ** 26;
 /** Multiplications that take a tenth of a second or less. */
 const SHORT = 1e9;
 
-/** Returns the number of multiplications of a run. */
 function multiplications({ model: { options } }: Pick<TransformerSource, 'model'>, T: number, S: number) {
   const of = (stack: { layers: number; dModel: number; mlp: number }, tokens: number) =>
     stack.layers * tokens * (4 * stack.dModel ** 2 + 3 * stack.dModel * stack.mlp + 2 * stack.dModel * Math.max(T, S));
@@ -68,10 +67,7 @@ function taken({ hidden, logits, pooled: vector }: { hidden: Tensor; logits?: Te
   return copies;
 }
 
-/**
- * Runs a model on a long text. `captured` has the values of one token only, which the contributions are computed from.
- * @param how withPictures: true if small pictures of all heads are made
- */
+/** Runs a model on a long text. `captured` has one token only, for the contributions. withPictures: of all heads. */
 export async function runLong(
   source: TransformerSource,
   input: ModelInput,
@@ -120,9 +116,8 @@ function rowOf(value: Tensor, row: number): Numbers {
 }
 
 /**
- * Computes the numbers inside one head of a long run, from the last output below its block that was kept.
- * @param values of the run
- * @returns with `inside`: queries, keys and values of all heads; weights and scores of the shown one
+ * Computes the numbers inside a head of a long run from the last kept output below its block. inside: queries, keys and
+ * values of all heads, weights and scores of the shown one.
  */
 export async function withHead(
   source: TransformerSource,

@@ -3,11 +3,11 @@
 // in which that token is masked.
 
 import type { ModelInput } from '../../../src/js/models/input.ts';
-import { writtenFrom } from '../../features/prompt/written.ts';
-import { otherCase } from '../../features/whatif/modelEdits.ts';
-import type { Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
-import type { OtherKind, SurprisedToken } from '../../store/surpriseProtocol.ts';
+import { otherCase } from '../../model/modelEdits.ts';
+import type { Run, State } from '../../model/protocol/protocol.ts';
+import type { OtherKind, SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { writtenFrom } from '../../model/written.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { readRun } from './modelInput.ts';
@@ -118,7 +118,6 @@ const tokenOf = (
   guesses: listed.map((guess) => ({ id: guess, text: name(guess), now: all[guess] })),
 });
 
-/** Sends tokens in groups, and lets the worker read newer messages in between. */
 class Pace {
   #reply: Reply;
   #working: number;
@@ -128,7 +127,7 @@ class Pace {
   #sent = performance.now();
   #yielded = performance.now();
 
-  /** @param working milliseconds of work after which newer messages are read */
+  /** `working`: milliseconds of work after which newer messages are read. */
   constructor(reply: Reply, working: number) {
     this.#reply = reply;
     this.#working = working;
@@ -148,10 +147,7 @@ class Pace {
     this.#waiting = [];
     this.#sent = performance.now();
   }
-  /**
-   * Sends waiting tokens if it is time.
-   * @returns true once the request was cancelled
-   */
+  /** Sends waiting tokens if it is time; returns true once the request was cancelled. */
   async isCancelled(): Promise<boolean> {
     if (performance.now() - this.#sent >= SENDING) this.flush();
     if (performance.now() - this.#yielded < this.#working) return false;

@@ -1,9 +1,9 @@
 // Computes how well sentences match a picture in a model for texts and pictures, with the changes of a run.
 
 import { probabilitiesOf, similarities, unitRows } from '../../../src/js/models/textImage/vectors.ts';
-import { sentencesOf } from '../../features/textImage/sentences.ts';
-import type { Comparison, Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { Comparison, Run, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { sentencesOf } from '../../model/sentences.ts';
 import type { Hl, Numbers, Towers, TransformerSource } from '../sources/types.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { readRun } from './modelInput.ts';
@@ -13,10 +13,7 @@ export type Tower = 'text' | 'vision';
 /** null for a sentence without tokens */
 export type Match = { probability: number; cosine: number };
 
-/**
- * Maximum number of vectors of sentences and pictures that are kept. A change in a tower needs new vectors; this
- * number suffices for eight sentences and a few such changes.
- */
+/** Maximum number of kept vectors, enough for eight sentences and a few changes in a tower, which need new ones. */
 const MAX_VECTORS = 64;
 const FIELDS = ['temperature', 'mask', 'painted', 'scale', 'patch'] as const;
 
@@ -30,13 +27,13 @@ function runOfTower(run: Run, tower: Tower, sentence: string): Run {
   return runOf({ ...run, ...Object.fromEntries(maps), text: tower === 'text' ? sentence : '', second: '' });
 }
 
-/** @param run of the tower */
+/** `run`: of the tower. */
 function keyOf({ towers, pinned }: Context, tower: Tower, run: Run) {
   const patched = Object.keys(run.patch).length > 0 ? pinned : null;
   return JSON.stringify([tower, towers[tower].version, run, patched]);
 }
 
-/** @param pooled (1,D) */
+/** `pooled`: (1,D). */
 function keep({ towers: { vectors } }: Context, key: string, pooled: Numbers | undefined) {
   const { data, shape } = pooled as Numbers;
   const [vector] = unitRows(data, shape[1]);
@@ -98,10 +95,7 @@ export async function sendRanking(
   reply.send('ranking', { ...ranking, other: indices.map((i) => others[i]?.probability ?? null) });
 }
 
-/**
- * Returns the probability of the chosen sentence, and a function that computes it in other runs; NaN for a sentence
- * without tokens.
- */
+/** Returns the chosen sentence's probability, and a function for other runs; NaN for a sentence without tokens. */
 export function sentenceMeasured(context: Context, state: State) {
   const { sentences, chosen } = sentencesOf(state);
   const of = (run: Run) => matchesOf(context, run, sentences)[chosen]?.probability ?? Number.NaN;

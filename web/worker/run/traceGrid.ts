@@ -7,9 +7,9 @@ import type { GridPlace } from '../../../src/js/analysis/patching/patchGrid.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
 import type { ValueName } from '../../../src/js/models/valueName.ts';
-import { partnersOf } from '../../features/trace/alignWords.ts';
-import { type AnswerIds, type Measure, measuresOf } from '../../features/trace/measures.ts';
-import type { TraceControl, TracedCell, TraceRuns } from '../../store/traceProtocol.ts';
+import type { TraceControl, TracedCell, TraceRuns } from '../../model/protocol/traceProtocol.ts';
+import { partnersOf } from '../../model/trace/alignWords.ts';
+import { type AnswerIds, type Measure, measuresOf } from '../../model/trace/measures.ts';
 import type { TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';
 import type { TracedPair } from './tracedPair.ts';
@@ -119,7 +119,7 @@ function forEachSame(
 function createSums() {
   const sums: Map<string, Cell & { count: number }> = new Map();
   return {
-    /** @returns the mean so far */
+    /** Returns the mean so far. */
     add(place: GridPlace, cell: Cell): TracedCell {
       const key = `${place.part} ${place.layer} ${place.place}`;
       const old = sums.get(key) ?? { share: 0, value: 0, a: 0, b: 0, count: 0 };
@@ -132,7 +132,6 @@ function createSums() {
   };
 }
 
-/** Makes functions that send cells in groups. */
 function createOutbox(reply: Reply) {
   let waiting: TracedCell[] = [];
   let [done, total, before] = [0, 0, 0];
@@ -147,11 +146,7 @@ function createOutbox(reply: Reply) {
   };
   return {
     flush,
-    /**
-     * Must be called when a pair begins.
-     * @param all the number of places of all pairs
-     * @param earlier places that were measured for earlier pairs
-     */
+    /** Must be called when a pair begins. `all`: places of all pairs; `earlier`: places measured for earlier pairs. */
     expect(all: number, earlier: number) {
       total = all;
       before = earlier;

@@ -1,12 +1,12 @@
 // Prepares the two runs of a trace: their tokens in columns, their answers, and the reason if nothing can be measured.
 
 import type { Edit } from '../../../src/js/models/edits.ts';
-import { alignWords } from '../../features/trace/alignWords.ts';
-import { type AnswerIds, idsOfAnswer, measuresOf, problemOf, type Words } from '../../features/trace/measures.ts';
-import type { Pair } from '../../features/trace/tasks.ts';
-import type { Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
-import type { TraceProblem, TraceRuns } from '../../store/traceProtocol.ts';
+import type { Run, State } from '../../model/protocol/protocol.ts';
+import type { TraceProblem, TraceRuns } from '../../model/protocol/traceProtocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import { alignWords } from '../../model/trace/alignWords.ts';
+import { type AnswerIds, idsOfAnswer, measuresOf, problemOf, type Words } from '../../model/trace/measures.ts';
+import type { Pair } from '../../model/trace/tasks.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import { type Read, readRun } from './modelInput.ts';
 import { labelNames, likeliest, rowOf } from './predictions.ts';
@@ -73,10 +73,7 @@ export function traceRuns(
   return { reads, edits, runs: { ...bare, ...answersOf(source, state, rows, bare) } };
 }
 
-/**
- * Returns the answers, and the measures and predictions of both runs.
- * @param rows the logits of both predictions
- */
+/** Returns the answers, and the measures and predictions of both runs. `rows`: both logits. */
 function answersOf(
   source: TransformerSource,
   { text, trace: { answers: wanted, by } }: State,

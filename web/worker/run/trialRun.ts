@@ -1,11 +1,12 @@
 // Runs a model with changes inside a head, which the visitor tries in the story: a component of a query is replaced, or
-// the edge from one head to the keys of another head is cut. See features/story/trial.js.
+// the edge from one head to the keys of another head is cut. See features/story/trial.ts.
 
 import { edgeGraph, runEdges } from '../../../src/js/analysis/circuits/runEdges.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
+import type { ModelInput } from '../../../src/js/models/input.ts';
 import type { ValueName } from '../../../src/js/models/valueName.ts';
-import { type Line, readTrial } from '../../features/story/trial.ts';
-import type { State } from '../../store/protocol.ts';
+import type { State } from '../../model/protocol/protocol.ts';
+import { type Line, readTrial } from '../../model/trial.ts';
 import type { Hl, Transformer, TransformerSource } from '../sources/types.ts';
 import { readRun } from './modelInput.ts';
 import { capturesFor, copied, type Values } from './runModel.ts';
@@ -63,12 +64,11 @@ function edgesWithout(model: Transformer, lines: Line[]) {
   return edges;
 }
 
-/** Returns a model that makes edits in each of its runs. */
 const withEdits = (model: Transformer, edits: Edit[]) => ({
   options: model.options,
   parameters: model.parameters,
   stateDict: () => model.stateDict(),
   valuesOf: (name: string, caller: string) => model.valuesOf(name, caller),
-  forward: (input: any, options: any) =>
+  forward: (input: ModelInput, options?: { edit?: Edit[] }) =>
     model.forward(input, { ...options, edit: [...edits, ...(options?.edit ?? [])] }),
 });

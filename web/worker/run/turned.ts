@@ -1,7 +1,7 @@
 // Computes the angles by which a change turns the hidden states of a model without a prediction.
 
 import { anglesBetween } from '../../../src/js/analysis/hiddenAngle.ts';
-import type { Piece } from '../../store/protocol.ts';
+import type { Piece } from '../../model/protocol/protocol.ts';
 import type { Numbers } from '../sources/types.ts';
 import { likeliest } from './predictions.ts';
 

@@ -1,21 +1,19 @@
 // Lets a source read sound. The frames of the sound are the tokens of the model. An encoder with a fixed length reads
 // silence after the sound, of which only a little is shown.
 
+import type { Numbers } from '../../../src/js/analysis/arrays.ts';
 import { logMel } from '../../../src/js/io/sound/logMel.ts';
 import type { PlainInput } from '../../../src/js/models/input.ts';
 import { stepOf } from '../../../src/js/models/results/transcribe.ts';
-import type { Run, ShownSound } from '../../store/protocol.ts';
+import type { Run, ShownSound } from '../../model/protocol/protocol.ts';
 import { encoded, pieceOf, type Read } from '../run/modelInput.ts';
 import { Problem } from '../sources/problem.ts';
 import { predictsTokens } from '../sources/sources.ts';
-import type { SoundReader, Transformer, TransformerSource } from '../sources/types.ts';
+import type { Transformer, TransformerSource } from '../sources/types.ts';
 import { runFrames } from './soundRun.ts';
 import { promptFor } from './speech.ts';
 import { RATE, risingTones } from './tones.ts';
-/**
- * count: the number of frames that the model reads. shown: the number of frames that the page shows, which are those of
- * the sound and of a little silence. step: seconds between frames.
- */
+/** count: frames that the model reads; shown: those of the sound and a little silence; step: seconds between frames */
 export type Prepared = { input: PlainInput; count: number; shown: number; step: number; sound: ShownSound };
 
 /** Maximum length of a sound. The rest of a longer sound is dropped. */
@@ -29,7 +27,6 @@ const [COLUMNS, RANGE] = [100, 2];
 /** Seconds from one frame of Whisper to the next. */
 const WHISPER_STEP = 0.02;
 
-/** Lets a source read sounds. The first sound is one that the page makes. */
 export async function readSoundOf(source: TransformerSource) {
   let prepared = await prepare(source.model, risingTones(), RATE);
   const { about, model } = source;
@@ -55,7 +52,7 @@ async function prepare(model: Transformer, given: Float32Array, rate: number): P
   const samples = given.subarray(0, Math.floor(most * rate));
   const seconds = samples.length / rate;
   const input = await model.sound(samples, { rate });
-  const count = encoder ? encoder.context : framesOf(model, (input as { samples: any }).samples.shape[1]);
+  const count = encoder ? encoder.context : framesOf(model, (input as { samples: Numbers }).samples.shape[1]);
   const shown = encoder ? Math.min(Math.ceil((seconds + AFTER) / step), count) : count;
   const mel = 'features' in input ? input.features : logMel(samples, { rate, seconds: Math.max(seconds + AFTER, 1) });
   const cut = given.length > samples.length;
@@ -63,10 +60,7 @@ async function prepare(model: Transformer, given: Float32Array, rate: number): P
   return { input, count, shown, step, sound: { spectrogram, step, seconds, cut, unseen: (count - shown) * step } };
 }
 
-/**
- * Returns the sound, if the keys of an attention are its frames. For an encoder, `place` is the middle frame, which the
- * page shows as the first query.
- */
+/** Returns the sound if an attention's keys are its frames. place: in an encoder the middle frame, shown first. */
 function shownSound({ sound, step, shown }: Prepared, part: string) {
   if (part === 'decoder') return {};
   const middle = Math.min(Math.floor(sound.seconds / 2 / step), shown - 1);
@@ -79,11 +73,7 @@ function framesOf({ options: { sound } }: Transformer, samples: number) {
   return kernels.reduce((n, kernel, i) => Math.floor((n - kernel) / strides[i]) + 1, samples);
 }
 
-/**
- * Returns the first columns of a spectrogram as bytes. 255 is the largest value; 0 is the largest value minus RANGE, or
- * any smaller value.
- * @param mel (1,bins,N)
- */
+/** Returns a spectrogram's first columns as bytes: 255 is the largest, 0 that − RANGE or less. `mel`: (1,bins,N). */
 function spectrogramOf(
   { data, shape: [, bins, all] }: { data: Float32Array; shape: readonly number[] },
   wanted: number,

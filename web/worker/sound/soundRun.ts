@@ -4,14 +4,14 @@
 
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput } from '../../../src/js/models/input.ts';
-import { stackAt } from '../../features/whatif/forwardEdits.ts';
-import type { PooledHead } from '../../store/protocol.ts';
+import { stackAt } from '../../model/forwardEdits.ts';
+import type { PooledHead } from '../../model/protocol/protocol.ts';
 import { capturesFor, forward, type Values } from '../run/runModel.ts';
 import { optionsOf } from '../run/scoreSteps.ts';
 import { MAX_WEIGHTS, POOLED, pooled } from '../sources/showWeights.ts';
 import type { Hl, Numbers, TransformerSource } from '../sources/types.ts';
 
-/** @param place tokens: the number of tokens of the decoder */
+/** `tokens`: the number of tokens of the decoder. */
 export function runFrames(
   hl: Hl,
   source: TransformerSource,
@@ -55,10 +55,7 @@ export function runFrames(
   return { ...values, ...(isLarge && { pictures }) };
 }
 
-/**
- * Returns small pictures of the heads of a layer.
- * @param weights (1,H,T,S)
- */
+/** Returns small pictures of a layer's heads. The weights are (1,H,T,S). */
 function picturesOf({ data, shape: [, heads, T, S] }: Numbers, layer: number) {
   return Array.from({ length: heads }, (_, head) => ({
     layer,
@@ -67,20 +64,14 @@ function picturesOf({ data, shape: [, heads, T, S] }: Numbers, layer: number) {
   }));
 }
 
-/**
- * Copies the first rows of each head.
- * @param numbers (1,H,N,D)
- */
+/** Copies the first rows of each head of (1,H,N,D). */
 function rowsOf({ data, shape: [, heads, N, D] }: Numbers, count: number): Numbers {
   const first = new Float32Array(heads * count * D);
   for (let h = 0; h < heads; h++) first.set(data.subarray(h * N * D, (h * N + count) * D), h * count * D);
   return { data: first, shape: [1, heads, count, D] };
 }
 
-/**
- * Copies T rows and S columns of each head.
- * @param numbers (1,H,N,M)
- */
+/** Copies T rows and S columns of each head of (1,H,N,M). */
 function firstOf({ data, shape: [, heads, N, M] }: Numbers, T: number, S: number): Numbers {
   const first = new Float32Array(heads * T * S);
   for (let h = 0; h < heads; h++)
@@ -91,11 +82,7 @@ function firstOf({ data, shape: [, heads, N, M] }: Numbers, T: number, S: number
   return { data: first, shape: [1, heads, T, S] };
 }
 
-/**
- * Computes, for each row that is shown, the sum of a function of the numbers over column S and all later columns, which
- * are not shown.
- * @param numbers (1,H,N,M)
- */
+/** Sums, for each shown row of (1,H,N,M), a function of the numbers over column S and all later, hidden columns. */
 function restOf({ data, shape: [, heads, N, M] }: Numbers, T: number, S: number, each: (x: number) => number): Numbers {
   const sums = new Float32Array(heads * T);
   for (let h = 0; h < heads; h++)

@@ -2,10 +2,10 @@
 
 import type { Cache } from '../../../src/js/models/cache.ts';
 import type { Edit } from '../../../src/js/models/edits.ts';
-import type { ModelInput } from '../../../src/js/models/input.ts';
+import type { ModelInput, PlainInput } from '../../../src/js/models/input.ts';
 import { languagesOf, promptOf, spell } from '../../../src/js/models/results/transcribe.ts';
 import type { Letters } from '../../../src/js/text/letters.ts';
-import type { ShownLetters } from '../../store/protocol.ts';
+import type { ShownLetters } from '../../model/protocol/protocol.ts';
 import type { Read } from '../run/modelInput.ts';
 import { labelNames, likeliest, probabilities } from '../run/predictions.ts';
 import type { Values } from '../run/runModel.ts';
@@ -19,10 +19,8 @@ const TOP = 5;
 const PAUSE = 1000;
 
 /**
- * Returns, as a text, the tokens that follow the decoder's first token. They select the language, the task and the
- * output without times.
- * @param logits at the first token, from which the language is chosen; default English
- * @returns empty if the files have no tokenizer
+ * Returns, as a text, the tokens after the decoder's first: language, task, no times; empty without a tokenizer.
+ * `logits`: at the first token, which choose the language; default English.
  */
 export function promptFor({ model, tokenizer }: TransformerSource, logits?: ArrayLike<number>): string {
   if (!model.tokenizer) return '';
@@ -32,11 +30,7 @@ export function promptFor({ model, tokenizer }: TransformerSource, logits?: Arra
   return tokenizer.decode(promptOf(model, logits ?? [], { language }).ids, { skipSpecial: false });
 }
 
-/**
- * Transcribes the sound. The transcription continues the tokens that the visitor has entered, or if there are none, the
- * tokens that select the likeliest language.
- * @param second the decoder's text
- */
+/** Transcribes the sound after the visitor's tokens (`second`) or, without any, those of the likeliest language. */
 export async function transcribe(
   hl: Hl,
   source: TransformerSource,
@@ -53,7 +47,7 @@ export async function transcribe(
     const chosen = begin !== '' && begin !== about.prompt;
     const prompt = chosen ? begin : likeliestPrompt(hl, source, read('').input, { cache, edit });
     const { ids, input } = read(prompt);
-    const { encoder } = input as { encoder: any };
+    const { encoder } = input as { encoder: PlainInput };
     const stopping = new AbortController();
     const made: number[] = [];
     let [sent, at] = ['', performance.now()];
@@ -84,9 +78,8 @@ export async function transcribe(
 }
 
 /**
- * Returns the tokens that select the likeliest language. Afterwards the cache contains the first token, unless the
- * model has no languages to choose from.
- * @param input the sound, and the first token
+ * Returns the tokens of the likeliest language. `input`: the sound and the first token, which the cache has afterwards,
+ * unless the model has no languages.
  */
 function likeliestPrompt(
   hl: Hl,
@@ -102,10 +95,7 @@ function likeliestPrompt(
 
 const isLetters = (tokenizer: object): tokenizer is Letters => 'blank' in tokenizer;
 
-/**
- * Returns the likeliest letters or classes of every frame, and the text that the letters spell.
- * @returns null if the model predicts no letters or classes of frames
- */
+/** Returns the likeliest letters or classes of every frame and the spelled text; null if none are predicted. */
 export function lettersOf(source: TransformerSource, { logits }: Values): ShownLetters | null {
   const { model, tokenizer } = source;
   if (!logits || model.options.encoder || model.options.head !== 'logits') return null;

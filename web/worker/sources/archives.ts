@@ -3,7 +3,7 @@
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../../src/js/io/safetensors.ts';
 import { readZip, unpack } from '../../../src/js/io/zip.ts';
 
-import type { UserFile } from '../../store/protocol.ts';
+import type { UserFile } from '../../model/protocol/protocol.ts';
 
 export const isArchive = (files: readonly UserFile[]) => files.length === 1 && /\.zip$/i.test(files[0].path);
 

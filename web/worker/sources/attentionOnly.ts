@@ -1,9 +1,9 @@
 // Heads without a model: their attention is computed from queries, keys and values. They can be changed like the heads
 // of a model.
 
-import { effective } from '../../features/whatif/modelEdits.ts';
-import type { About, HeadValues, Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import { effective } from '../../model/modelEdits.ts';
+import type { About, HeadValues, Run, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import type { ScoredHeads } from '../run/headScores.ts';
 import { temperatureStep } from '../run/scoreSteps.ts';
 import type { Reply } from '../types.ts';
@@ -104,7 +104,6 @@ function valuesOf(
   };
 }
 
-/** Describes a source of heads without a model. */
 export const aboutHeads = (name: string, own: Partial<About>): About => ({
   name,
   kind: 'layer',

@@ -1,6 +1,6 @@
 // Finds attention weights in files. Attention weights are recognised by their shape and by rows that sum to 1.
 
-import type { About, AttentionPart } from '../../store/protocol.ts';
+import type { About, AttentionPart } from '../../model/protocol/protocol.ts';
 import type { Stored } from './fileContents.ts';
 import { Problem } from './problem.ts';
 /** The weights of some layers, all of the same shape. */
@@ -35,10 +35,7 @@ export const MAX_TOKENS = 4096;
 /** The number of rows that are checked at both ends of a head, and about how many heads are checked. */
 const [ROWS, HEADS] = [64, 16];
 
-/**
- * Returns the sizes that a shape means; null if attention weights cannot have this shape. Axes of size 1 before the
- * axis of heads are ignored.
- */
+/** Returns the sizes that a shape means, without axes of size 1 before the heads; null if it cannot be weights. */
 export function axesOf(shape: readonly number[]): Axes | null {
   if (shape.length < 2 || shape.includes(0)) return null;
   const [T, S] = shape.slice(-2);
@@ -68,10 +65,7 @@ async function checkRows({ read }: Stored, { layers, batch, heads, T, S }: Axes)
   return rows > 0 || nan > 0 ? { nan, causal: causal && rows > 0, rows } : null;
 }
 
-/**
- * @param found updated with the row
- * @returns false if the numbers are not a row of attention weights
- */
+/** Returns false if the numbers are no row of attention weights. `found`: updated with the row. */
 function checkRow(row: Float32Array, t: number, found: { nan: number; rows: number; causal: boolean }): boolean {
   let sum = 0;
   for (let s = 0; s < row.length; s++) {
@@ -86,10 +80,7 @@ function checkRow(row: Float32Array, t: number, found: { nan: number; rows: numb
   return true;
 }
 
-/**
- * Treats the first axis as the batch instead of the layers if there is a file (B,H,T,S) for each layer. This is assumed
- * if the names of the files differ only in a number.
- */
+/** Treats the first axis as the batch, not the layers, if file names differ only in a number: (B,H,T,S) by layer. */
 function byLayer(group: Candidate[]) {
   const names = new Set(group.map(({ tensor: { name } }) => name.replace(/\d+/, '')));
   const [{ layers }] = group;
@@ -102,10 +93,7 @@ const natural = new Intl.Collator('en', { numeric: true });
 
 const partOf = (name: string) => /cross|encoder|decoder/i.exec(name)?.[0].toLowerCase() ?? '';
 
-/**
- * Finds attention weights in tensors. A file may have all layers in one array, or an array for each layer.
- * @returns attentions: one for each part, such as the decoder
- */
+/** Finds attention weights in tensors: all layers in one array, or an array for each. attentions: one for each part. */
 export async function findAttentions(
   tensors: readonly Stored[],
 ): Promise<{ attentions: Attentions[]; others: Stored[] }> {
@@ -125,7 +113,6 @@ export async function findAttentions(
   return { attentions: [...groups.values()].map(byLayer).map(joinLayers), others };
 }
 
-/** Joins the arrays of a group as layers. */
 function joinLayers(group: Candidate[]): Attentions {
   group.sort((a, b) => natural.compare(a.tensor.name, b.tensor.name));
   const [{ heads, batch, T: wholeT, S: wholeS, tensor }] = group;
@@ -157,11 +144,7 @@ function joinLayers(group: Candidate[]): Attentions {
   };
 }
 
-/**
- * Chooses the texts of the queries and of the keys from lists, by the names of the lists and the numbers of texts; null
- * if no list fits.
- * @param part of an encoder–decoder
- */
+/** Chooses texts of queries and keys from lists by names and numbers, or null. `part`: of an encoder–decoder. */
 export function tokensFor(lists: Record<string, string[]>, T: number, S: number, part = '') {
   const { source, target } = lists;
   const [queryTexts, keyTexts] = [part === 'encoder' ? source : target, part === 'decoder' ? target : source];
@@ -181,7 +164,6 @@ export function checkSize({ name, T, S, layers, heads }: Attentions) {
   if (T < 1 || S < 1) throw new Problem('nothing', name);
 }
 
-/** Describes attention weights as a source. */
 export function aboutWeights(
   name: string,
   title: string,

@@ -4,8 +4,8 @@ import type { HubOptions } from '../../../src/js/hub/options.ts';
 import type { OpenedModel } from '../../../src/js/models/checkpoint/open.ts';
 import type { TextImageModel } from '../../../src/js/models/textImage/textImageModel.ts';
 import { layersIn } from '../../../src/js/ops/foreign.ts';
-import type { WeightsForm } from '../../store/hubProtocol.ts';
-import type { PatchOptions, Summary, UserFile } from '../../store/protocol.ts';
+import type { WeightsForm } from '../../model/protocol/hubProtocol.ts';
+import type { PatchOptions, Summary, UserFile } from '../../model/protocol/protocol.ts';
 import { baseOf, findIn, MODEL_WEIGHTS } from './fileContents.ts';
 import { drawnPixels } from './pictures.ts';
 import { Problem } from './problem.ts';
@@ -22,7 +22,6 @@ const MAX_SHARDS = 1000;
 /** Maximum parameters of a model whose parameters are searched for NaN. */
 const MAX_SEARCHED = 64e6;
 
-/** Opens a model from a folder on a server or from the Hub. */
 export async function openFolder(
   hl: Hl,
   name: string,
@@ -116,7 +115,6 @@ export async function describeOpened(
     openExact,
   }: {
     title?: string;
-    /** of the weights */
     bytes: number;
     weights: WeightsForm;
     openExact: TransformerSource['openExact'];
@@ -142,7 +140,6 @@ export async function describeOpened(
   return { source, summary: { kind: 'transformer', weights, parameters, bytes, missing, nan } };
 }
 
-/** Makes a source and a summary of a model for texts and pictures. */
 async function describePair(
   name: string,
   pair: TextImageModel,
@@ -184,10 +181,7 @@ async function openModel(
   }
 }
 
-/**
- * Lists the files with the weights, according to the index or to the names of the files, and which of them are missing.
- * @param files by name
- */
+/** Lists the files with the weights, by the index or the names of files, and the missing ones. `files`: by name. */
 async function shardsOf(files: Record<string, Blob>) {
   const index = files['model.safetensors.index.json'];
   const named = index ? Object.values(parsed(await index.text())?.weight_map ?? {}).map(String) : numbered(files);
@@ -195,7 +189,6 @@ async function shardsOf(files: Record<string, Blob>) {
   return { all, missing: all.filter((name) => !Object.hasOwn(files, name)) };
 }
 
-/** Parses JSON; null for other text, for which openModel throws an error later. */
 function parsed(text: string) {
   try {
     return JSON.parse(text);
@@ -228,7 +221,6 @@ const parametersWithNaN = ({ parameters }: Transformer) =>
     .filter(([, { data }]) => data.some(Number.isNaN))
     .map(([name]) => name);
 
-/** Converts an error of openModel to a problem. */
 async function problemOf(error: unknown, files: Record<string, Blob>) {
   if (!(error instanceof Error)) return new Problem('checkpoint', String(error));
   if (error.name === 'AbortError') return error;

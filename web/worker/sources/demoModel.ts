@@ -4,18 +4,13 @@
 import { roundRows } from '../../../src/js/io/roundedRows.ts';
 import { readSafetensors, writeSafetensors } from '../../../src/js/io/safetensors.ts';
 
-import type { Hl } from '../../store/types.ts';
+import type { Hl } from '../../model/types.ts';
 
-/**
- * @param bytes a file written by transformer.save
- * @param notes metadata about the training
- * @returns a file of the same model in which each weight has one byte
- */
+/** Returns a file of transformer.save with one byte per weight. `notes`: metadata about the training. */
 export function shrinkDemoModel(bytes: Uint8Array, notes: Record<string, string>): Uint8Array {
   const { tensors, metadata } = readSafetensors(bytes);
   const floats = tensors as unknown as Parameters<typeof roundRows>[0];
   return writeSafetensors(roundRows(floats), { ...metadata, ...notes });
 }
 
-/** @param bytes of the file */
 export const openDemoModel = (hl: Hl, bytes: Uint8Array) => hl.loadTransformer(bytes);

@@ -6,7 +6,7 @@ import { identify } from '../../../src/js/io/identify.ts';
 import { readNpy, readNpyHeader } from '../../../src/js/io/npy.ts';
 import { readNpz } from '../../../src/js/io/npz.ts';
 import { readSafetensorsHeader, readSafetensorsHeaderEnd } from '../../../src/js/io/safetensors.ts';
-import type { UserFile } from '../../store/protocol.ts';
+import type { UserFile } from '../../model/protocol/protocol.ts';
 import { Problem } from './problem.ts';
 /** An array that can be read in ranges of its elements. */
 export type Stored = {
@@ -167,7 +167,7 @@ async function readSafetensorsFile(source: UserFile, start: Uint8Array, found: F
 /** Reads the table of one head, as the page saves it: a row for each query and a column for each key, with their texts. */
 async function readCsv({ path, file }: UserFile, found: Found) {
   if (file.size > MAX_TEXT) throw new Problem('tooLarge', baseOf(path), file.size);
-  const { rowsOf } = await import('../../features/atlas/readTable.ts');
+  const { rowsOf } = await import('../../model/corpus/readTable.ts');
   const [[corner, ...keys] = [''], ...rows] = rowsOf((await file.text()).replaceAll('\r\n', '\n'), ',').rows;
   const data = rows.flatMap(([, ...weights]) => weights.map((text) => (text === '' ? Number.NaN : Number(text))));
   const isMatrix = corner === '' && rows.length > 0 && data.length === rows.length * keys.length;
@@ -202,10 +202,7 @@ async function readOne(source: UserFile, found: Found) {
 export const reasonOf = (error: unknown) =>
   String(error instanceof Error ? error.message : error).replace(/^\w+: /, '');
 
-/**
- * Returns the contents of files. If a file cannot be read, the reason is added to `problems`, and the other files are
- * read all the same.
- */
+/** Returns the contents of files. The reason why a file cannot be read is added to `problems`. */
 export async function findIn(files: readonly UserFile[]): Promise<Found & { problems: Problem[] }> {
   const found: Found & { problems: Problem[] } = { tensors: [], tokens: {}, json: {}, skipped: [], problems: [] };
   for (const source of files) {

@@ -1,6 +1,6 @@
 // Handmade heads for teaching that read the words of a text. Each head compares one property of two words.
 
-import { piecesOf } from '../../features/prompt/tokens.ts';
+import { piecesOf } from '../../model/tokens.ts';
 import { aboutHeads } from './attentionOnly.ts';
 import { TERMS } from './handmadeTerms.ts';
 import { project, splitHeads } from './headMath.ts';
@@ -49,12 +49,10 @@ export function wordsIn(text: string) {
 const WORD_HEADS = ['previous', 'next', 'itself', 'first', 'duplicate', 'pronoun', 'near', 'even'];
 
 /**
- * Computes the inputs and projections of eight heads with one role each.
- *
- * With n tokens, the input row of a token has four blocks of n numbers, each one-hot or zero: the position; the word;
- * the position, if the word is a pronoun; the position, if it is a content word. The queries and keys of a head consist
- * of two blocks of n components. A number written into Wq[s][t] becomes the score of query t for key s.
- * @param words in lower case
+ * Computes the inputs and projections of eight heads with one role each. With n tokens, the input row of a token has
+ * four blocks of n numbers, each one-hot or zero: position; word; position, if a pronoun; position, if a content word.
+ * A head's queries and keys are two blocks of n. A number in Wq[s][t] becomes the score of query t for key s. `words`:
+ * lower case.
  */
 export function constructHeads(words: string[]) {
   const n = words.length;

@@ -24,10 +24,7 @@ function coloursOf({ data, width }: PictureData) {
   return means;
 }
 
-/**
- * Computes queries and keys that give chosen scores to all pairs of patches. The key of patch s is one-hot, so that
- * component s of a query is the score of the query for patch s.
- */
+/** Computes queries and keys for chosen scores of patches: key s is one-hot, so a query's component s is its score. */
 export function patchHeads(means: number[][]) {
   const n = means.length;
   const row = (t: number) => Math.floor(t / COLUMNS);
@@ -54,7 +51,6 @@ export function patchHeads(means: number[][]) {
 
 const NAMES = Array.from({ length: ROWS * COLUMNS }, (_, i) => `${Math.floor(i / COLUMNS)}·${i % COLUMNS}`);
 
-/** @param pixels default: the picture that the page draws */
 export function patches(pixels: Pixels = drawnPixels(PATCH)): HeadsSource {
   const context = ROWS * COLUMNS;
   const source: HeadsSource & { pixels: Pixels } = {

@@ -1,25 +1,19 @@
 // Computes attention and projections of heads without a model, with the core.
 
-import { visible } from '../../features/mask/hiddenCells.ts';
-import { effective } from '../../features/whatif/modelEdits.ts';
+import { visible } from '../../model/hiddenCells.ts';
+import { effective } from '../../model/modelEdits.ts';
 
-import type { Run } from '../../store/protocol.ts';
+import type { Run } from '../../model/protocol/protocol.ts';
 import type { Hl, LayerHeads, Numbers } from './types.ts';
 /** (T,S), (T,S) and (T,D) */
 export type Attended = { weights: Float32Array; scores: Float32Array; mixture: Float32Array };
 
-/**
- * Returns the rows of one head.
- * @param all (H,N,D)
- */
+/** Returns the rows of one head of (H,N,D). */
 export function rowsOfHead({ data, shape: [, N, D] }: Numbers, h: number) {
   return { data: data.subarray(h * N * D, (h + 1) * N * D), shape: [1, 1, N, D] };
 }
 
-/**
- * Computes one head with the changes of a run.
- * @param causal true if the head is causal without changes
- */
+/** Computes one head with the changes of a run. `causal`: the head is causal without changes. */
 export function attend(
   hl: Hl,
   { q, k, v }: LayerHeads,
@@ -47,10 +41,7 @@ export function attend(
   });
 }
 
-/**
- * Computes x (N,C) · weightᵀ + bias, (N,out). To compute the product, the core treats the rows of x as queries and the
- * rows of weight as keys, whose raw scores are the product.
- */
+/** Computes x (N,C) · weightᵀ + bias, (N,out), as the core's raw scores: rows of x are queries, of weight keys. */
 export function project(
   hl: Hl,
   { data, shape: [N, C] }: Numbers,

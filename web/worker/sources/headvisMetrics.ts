@@ -10,7 +10,7 @@ import { prepare } from '../../../src/js/analysis/scan/headSums.ts';
 /** Maximum samples whose tokens are read. */
 const SAMPLES = 20;
 
-/** @param samples of a head, which show how often tokens repeat */
+/** `samples`: of a head, which show how often tokens repeat. */
 export function rolesByMetrics({ metrics, heads }: HeadvisScan, samples: readonly Pick<HeadvisSample, 'tokens'>[]) {
   const { shape } = metrics.entropy;
   const used = samples.slice(0, SAMPLES).map(({ tokens }) => tokens);

@@ -3,8 +3,8 @@
 
 import { type HeadvisDetails, type HeadvisScan, readHeadvis } from '../../../src/js/analysis/headvis/headvisReader.ts';
 import type { NamedHeads, RoleMeasures } from '../../../src/js/analysis/roles/headRoles.ts';
-import type { AtlasHead, AtlasMap } from '../../store/atlasProtocol.ts';
-import type { About, State, Summary, UserFile } from '../../store/protocol.ts';
+import type { AtlasHead, AtlasMap } from '../../model/protocol/atlasProtocol.ts';
+import type { About, State, Summary, UserFile } from '../../model/protocol/protocol.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import type { Reply } from '../types.ts';
 import { rolesByMetrics } from './headvisMetrics.ts';
@@ -20,7 +20,6 @@ export type HeadvisSource = {
   tokens?: Record<string, string[]>;
   dispose?: () => void;
   headvis: HeadvisScan;
-  /** the roles of the heads */
   named: NamedHeads;
 };
 
@@ -75,7 +74,6 @@ export async function openHeadvis(
   };
 }
 
-/** Returns the samples of a head, those with the largest weights first. */
 async function samplesOf(headvis: HeadvisScan, layer: number, head: number) {
   const { sequences } = await detailsOf(headvis, layer, head);
   return [...sequences].sort((a, b) => b.interval - a.interval || b.max - a.max);

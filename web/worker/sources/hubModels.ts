@@ -9,8 +9,8 @@ import { type Folder, type HubOrigin, openFolder } from '../../../src/js/models/
 import type { Stored } from '../../../src/js/models/checkpoint/readWeights.ts';
 import { FAMILIES } from '../../../src/js/models/families/index.ts';
 import { hasTower, PAIRS } from '../../../src/js/models/families/pairs.ts';
-import type { HubModel, StoredHubModel } from '../../store/hubProtocol.ts';
-import type { RequestOf } from '../../store/protocol.ts';
+import type { HubModel, StoredHubModel } from '../../model/protocol/hubProtocol.ts';
+import type { RequestOf } from '../../model/protocol/protocol.ts';
 import type { Reply, WorkerContext } from '../types.ts';
 import { describeOpened } from './checkpointFiles.ts';
 import { hubProblem } from './hubProblems.ts';
@@ -25,10 +25,7 @@ const [FLOAT, ROUNDED] = [4, 1.16];
 /** Types of numbers with 16 bits. */
 const HALVES = ['F16', 'BF16'];
 
-/**
- * Returns the address of a model in the form that openModel accepts.
- * @param text a name or a link, as it was typed or copied
- */
+/** Returns a model's address as openModel accepts it. `text`: a name or a link, as typed or copied. */
 export function addressOf(text: string) {
   const typed = text.trim();
   if (/^(www\.)?(huggingface\.co|hf\.co)\//i.test(typed)) return `https://${typed}`;
@@ -114,17 +111,13 @@ async function openNow(
   reply.send('opened', { about: source.about, summary });
 }
 
-/**
- * Deletes a stored model, if `remove` is present, and lists the remaining ones.
- * @param remove the id of the model to delete
- */
+/** Deletes the stored model with the id `remove`, if present, and lists the remaining ones. */
 export async function storedModels(remove?: string): Promise<StoredHubModel[]> {
   if (remove !== undefined) await forget(remove);
   const models = await cached();
   return models.map(({ id, revision, size }) => ({ id, revision, size }));
 }
 
-/** Returns the bytes of the weights that this browser stores. */
 async function bytesStored(id: string, revision: string, { files }: Container) {
   const model = (await cached()).find((one) => one.id === id && one.revision === revision);
   const isMine = (name: string) => files.some((file) => name === file || name.endsWith(`/${file}`));
@@ -137,7 +130,6 @@ const hubOptions = (token: string, reply: Reply): HubOptions => ({
   onWait: ({ seconds }) => reply.send('hub', { waits: seconds }),
 });
 
-/** Returns the bytes of the files with the weights. */
 async function bytesOf(folder: Folder, { files }: Container) {
   const sizes = await Promise.all(files.map((file) => folder.size(file)));
   return sizes.reduce((sum: number, size) => sum + (size ?? 0), 0);
@@ -171,10 +163,7 @@ function storedBytes({ dtype, form }: Stored) {
   return HALVES.includes(dtype) ? FLOAT / 2 : FLOAT;
 }
 
-/**
- * Lists the forms in which the weights can be kept, and the bytes in memory of each form. Only matrices can have fewer
- * bits than float32.
- */
+/** Lists the possible forms of the weights and their bytes in memory. Only matrices can be below float32. */
 export function formsOf(container: Container) {
   const forms: HubModel['forms'] = [{ weights: 'float32', bytes: sumOf(container, () => FLOAT) }];
   const stored = sumOf(container, (isMatrix, tensor) => (isMatrix ? storedBytes(tensor) : FLOAT));

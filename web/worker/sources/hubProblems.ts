@@ -1,6 +1,6 @@
 // Converts errors of the Hub and of opening a model to problems, for which the page has texts in every language.
 
-import type { ProblemValue } from '../../store/protocol.ts';
+import type { ProblemValue } from '../../model/protocol/protocol.ts';
 import { reasonOf } from './fileContents.ts';
 import { Problem } from './problem.ts';
 
@@ -9,7 +9,7 @@ const MAX_LISTED = 5;
 
 const listed = (expected: unknown) => (Array.isArray(expected) ? expected.slice(0, MAX_LISTED).join(', ') : '');
 
-/** @returns a Problem, or the error itself if the request was cancelled */
+/** Returns a Problem, or the error itself if the request was cancelled. */
 export function hubProblem(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || thrown instanceof Problem || thrown.name === 'AbortError') return thrown;
   const error = thrown as Error & {

@@ -1,7 +1,7 @@
 // Opens files with queries, keys and values, or with the weights and the inputs of an attention layer.
 
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
-import type { LayerSummary } from '../../store/protocol.ts';
+import type { LayerSummary } from '../../model/protocol/protocol.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import { aboutHeads } from './attentionOnly.ts';
 import { tokensFor } from './attentionWeights.ts';
@@ -23,10 +23,7 @@ const WEIGHT = /(^|[._/])(w[qkvo]|b[qkvo]|weight|bias|kernel|in_proj_(weight|bia
 
 export type Named = { query: Stored | undefined; key: Stored | undefined; value: Stored | undefined };
 export type Entries = ReturnType<typeof entriesOf>;
-/**
- * heads: true if the tensors have an axis of heads. projected: true if the tensors are inputs, which are multiplied by
- * the weights of a layer.
- */
+/** heads: the tensors have an axis of heads; projected: they are inputs, multiplied by a layer's weights */
 export type Layer = {
   query: Entries;
   key: Entries;
@@ -48,8 +45,7 @@ function named(tensors: readonly Stored[]): Named {
 
 /**
  * Returns true if one tensor has a name of queries, and only queries, keys and values may look like attention weights,
- * because their rows may sum to 1 by chance.
- * @param others tensors that do not look like attention weights
+ * because their rows may sum to 1 by chance. `others`: tensors that do not.
  */
 export function isLayer(tensors: readonly Stored[], others: readonly Stored[]) {
   const { query, key, value } = named(tensors);
@@ -122,7 +118,6 @@ async function readLayerWeights(tensors: readonly Stored[]): Promise<Record<stri
   return weights;
 }
 
-/** Computes queries, keys and values of every head for one entry of the batch. */
 async function readHeads(hl: Hl, layer: Layer, weights: Record<string, Numbers>, heads: number, entry: number) {
   const { query, key, value } = layer;
   const [q, k, v] = await Promise.all([query, key, value].map(({ read }) => read(entry)));
@@ -172,10 +167,7 @@ export async function openLayer(
   return { source, summary: { kind: 'layer', ...sizes, named: hasTokens } };
 }
 
-/**
- * Converts the weights of a layer to the module's parameters by multiHeadAttention, which accepts the names of other
- * libraries.
- */
+/** Converts a layer's weights to parameters by multiHeadAttention, which accepts other libraries' names. */
 function parametersOf(hl: Hl, weights: Record<string, Numbers>, heads: number, { width, key, value }: Layer) {
   const some = (pattern: RegExp) => Object.keys(weights).some((name) => pattern.test(name));
   return hl.scope(() => {

@@ -70,7 +70,7 @@ function fineSize([height, width]: Size): Size {
   return [height * factor, width * factor];
 }
 
-/** @param isWhole true if the picture is not cropped */
+/** `isWhole`: true if the picture is not cropped. */
 export function pixelsOf(
   picture: ImageBitmap,
   { image: [height, width], channels }: Pick<PatchOptions, 'image' | 'channels'>,

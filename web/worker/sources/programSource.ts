@@ -1,9 +1,5 @@
 // Makes a source from the input of the program that embeds the page: see programInput.ts.
 
-import { sumsOf } from '../../features/open/rowSums.ts';
-import type { LayerSummary, Summary, WeightsSummary } from '../../store/protocol.ts';
-import { numberedPieces } from '../run/modelInput.ts';
-import { type Attentions, aboutWeights, tokensFor } from './attentionWeights.ts';
 import type {
   InputNumbers,
   LayerWeights,
@@ -12,7 +8,11 @@ import type {
   QkvInput,
   Texts,
   WeightsInput,
-} from './programInput.ts';
+} from '../../model/protocol/programInput.ts';
+import type { LayerSummary, Summary, WeightsSummary } from '../../model/protocol/protocol.ts';
+import { sumsOf } from '../../model/rowSums.ts';
+import { numberedPieces } from '../run/modelInput.ts';
+import { type Attentions, aboutWeights, tokensFor } from './attentionWeights.ts';
 import type { HeadsSource, Hl, OnProgress, Source, WeightsSource } from './types.ts';
 export type Opened = { source: Source; summary: Summary | null };
 

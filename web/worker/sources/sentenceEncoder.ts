@@ -4,7 +4,7 @@
 import { readSafetensors } from '../../../src/js/io/safetensors.ts';
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
-import { piecesOf } from '../../features/prompt/tokens.ts';
+import { piecesOf } from '../../model/tokens.ts';
 import { aboutHeads } from './attentionOnly.ts';
 import { attend, project, splitHeads } from './headMath.ts';
 import type { HeadsSource, Hl, LayerHeads, Run } from './types.ts';
@@ -46,11 +46,7 @@ export function sentenceSource(hl: Hl, bytes: Uint8Array): HeadsSource {
   };
 }
 
-/**
- * Computes the attention of a layer with the changes of a run.
- * @param x (1,T,C)
- * @param layers a list, to which the layer's queries, keys and values are appended
- */
+/** Computes a layer's attention of x (1,T,C) with a run's changes. `layers`: gets the layer's queries, keys, values. */
 function attendInLayer(hl: Hl, attention: BlockAttention, x: Tensor, layers: LayerHeads[], run: Run) {
   const [, T, C] = x.shape;
   const { wq, wk, wv, bq, bk, bv, bo } = attention.parameters;

@@ -1,7 +1,7 @@
 // Sends the answer to `show` for attention weights that were computed elsewhere. If there are too many weights to send
 // at once, it sends the weights of the chosen head, and then small pictures of all heads.
 
-import type { HeadPlace, ShownRun, State } from '../../store/protocol.ts';
+import type { HeadPlace, ShownRun, State } from '../../model/protocol/protocol.ts';
 import { scoreHeads } from '../run/headScores.ts';
 import { numberedPieces } from '../run/modelInput.ts';
 import type { Reply } from '../types.ts';
@@ -14,10 +14,8 @@ export const MAX_WEIGHTS = 6e6;
 export const POOLED = 96;
 
 /**
- * Makes a small picture with the maximum weight of each square of cells, because a mean would hide narrow stripes.
- * @param weights (T,S)
- * @param size the longer side
- * @param causal true if the weights of later keys are zero
+ * Makes a picture, `size` on the longer side, of maxima of weights (T,S), as means would hide stripes. `causal`:
+ * weights of later keys are zero.
  */
 export function pooled(weights: Float32Array, T: number, S: number, size: number, causal = false) {
   const share = Math.min(size / Math.max(T, S), 1);
@@ -74,7 +72,7 @@ export async function showWeights(source: WeightsSource, state: State, reply: Pi
 const allHeads = ({ layers, heads }: { layers: number; heads: number }): HeadPlace[] =>
   Array.from({ length: layers * heads }, (_, i) => ({ layer: Math.floor(i / heads), head: i % heads }));
 
-/** @param names of the queries */
+/** `names`: of the queries. */
 async function sendAll(
   attention: Attentions,
   entry: number,
@@ -92,7 +90,7 @@ async function sendAll(
   reply.send('roles', scored?.named ?? { roles: null, weights: null });
 }
 
-/** @param index of the attention */
+/** `index`: of the attention. */
 async function sendPooled(
   source: WeightsSource,
   index: number,

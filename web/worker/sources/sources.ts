@@ -1,11 +1,12 @@
-// Opens the models of the menu, and makes a source of a transformer: see types.d.ts.
+// Opens the models of the menu, and makes a source of a transformer: see types.ts.
 
 import { headOf } from '../../../src/js/analysis/head.ts';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
-import type { About } from '../../store/protocol.ts';
+import type { About } from '../../model/protocol/protocol.ts';
+import type { SourceTokenizer } from '../../model/types.ts';
 import { openDemoModel } from './demoModel.ts';
 import { Problem } from './problem.ts';
-import type { FetchFile, Hl, OnProgress, Source, SourceTokenizer, Transformer, TransformerSource } from './types.ts';
+import type { FetchFile, Hl, OnProgress, Source, Transformer, TransformerSource } from './types.ts';
 export type Opener = (hl: Promise<Hl>, fetchFile: FetchFile, onProgress: OnProgress) => Promise<Source>;
 
 /** Maximum packed weights that an attribution unpacks. Unpacked to floats, these weights take 80 MB. */
@@ -32,7 +33,7 @@ const OPENERS: Record<string, Opener> = {
   },
 };
 
-/** @param name of state.model */
+/** `name`: of state.model. */
 export async function openSource(
   hl: Promise<Hl>,
   fetchFile: FetchFile,
@@ -66,7 +67,6 @@ export const NUMBERS: SourceTokenizer = {
   tokenOf: (id) => `#${id}`,
 };
 
-/** Returns the mask token of a tokenizer; null if it has none. */
 function maskOf(tokenizer: SourceTokenizer | undefined) {
   return ['[MASK]', '<mask>'].find((token) => tokenizer?.idOf?.(token) !== undefined) ?? null;
 }
@@ -92,10 +92,7 @@ export const predictsTokens = ({ options: { head, classes } }: Transformer) => h
 const hears = ({ input, encoder }: { input?: string; encoder?: { input?: string } }) =>
   [input, encoder?.input].some((kind) => kind === 'audio' || kind === 'sound');
 
-/**
- * Returns the kind of input.
- * @param words true with a tokenizer
- */
+/** Returns the kind of input. `words`: true with a tokenizer. */
 function inputOf(options: Transformer['options'], words: boolean): About['reads'] {
   if (hears(options)) return 'sound';
   if (options.encoder) return 'pair';
@@ -103,9 +100,8 @@ function inputOf(options: Transformer['options'], words: boolean): About['reads'
 }
 
 /**
- * Returns how a model that compares sentences pools its hidden states. The files of the model determine this; without
- * such files, a model of texts that predicts nothing uses the mean. Returns null if the vector of a sentence depends on
- * more than the hidden states.
+ * Returns how a model that compares sentences pools its hidden states, as its files say; without them, a model of texts
+ * that predicts nothing uses the mean. Null if a sentence's vector depends on more than the hidden states.
  */
 function poolingOf({ sentence }: Transformer, predicts: boolean): About['compares'] {
   if (!sentence) return predicts ? null : 'mean';

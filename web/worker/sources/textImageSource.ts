@@ -28,10 +28,6 @@ export function textImageSource(
 
 const PARTS: ('text' | 'vision')[] = ['text', 'vision'];
 
-/**
- * Prepares a picture for the tower in the way that the files of the model prescribe.
- * @param source the tower for pictures
- */
 export async function towerPixels({ model }: TransformerSource, picture: ImageBitmap): Promise<Pixels> {
   const { preprocessor, options } = model;
   const isWhole = preprocessor !== undefined && !preprocessor.do_center_crop;

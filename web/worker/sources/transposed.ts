@@ -9,7 +9,7 @@ const ROUNDING = 0.02;
 /** Maximum matrices that are checked, and the maximum size of a matrix. */
 const [MAX_CHECKED, MAX_SIZE] = [4, 4096 ** 2];
 
-/** @param data (T,S) */
+/** `data`: (T,S). */
 function columnsSumTo1(data: Float32Array, T: number, S: number) {
   if (data.some((x) => x < 0)) return false;
   for (let s = 0; s < S; s++) {
@@ -34,7 +34,7 @@ export async function findTransposed(tensors: readonly Stored[]) {
   return null;
 }
 
-/** @param data (T,S) */
+/** `data`: (T,S). */
 function transposedMatrix(data: Float32Array, T: number, S: number) {
   const to = new Float32Array(data.length);
   for (let t = 0; t < T; t++) for (let s = 0; s < S; s++) to[s * T + t] = data[t * S + s];

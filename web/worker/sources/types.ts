@@ -15,8 +15,8 @@ import type {
   Roles,
   Run,
   ShownSound,
-} from '../../store/protocol.ts';
-import type { Hl } from '../../store/types.ts';
+} from '../../model/protocol/protocol.ts';
+import type { Hl, SourceTokenizer } from '../../model/types.ts';
 import type { Read } from '../run/modelInput.ts';
 import type { Values } from '../run/runModel.ts';
 import type { Attentions } from './attentionWeights.ts';
@@ -64,7 +64,6 @@ export interface Towers {
   vectors: Map<string, Float64Array>;
 }
 
-/** The sound that a model reads: see sound/soundReader.js. */
 export interface SoundReader {
   /** Reads another sound; without samples, the sound that the page makes. */
   hear(samples?: Float32Array, rate?: number): Promise<void>;
@@ -94,25 +93,11 @@ export interface HeadsSource extends SourceBase {
   patch?: PatchOptions;
 }
 
-/** The tokenizer of a model, or an object that replaces a tokenizer. */
-export interface SourceTokenizer {
-  encode(text: string): {
-    ids: number[];
-    offsets: [number, number][];
-    tokens?: string[];
-    typeIds?: number[];
-  };
-  decode(ids: number[], options?: { skipSpecial?: boolean }): string;
-  idOf(token: string): number | undefined;
-  tokenOf(id: number): string | undefined;
-}
-
 export interface Numbers {
   data: Float32Array;
   shape: readonly number[];
 }
 
-/** Queries, keys and values of one layer, each (H,N,D). */
 export interface LayerHeads {
   q: Numbers;
   k: Numbers;
@@ -122,9 +107,7 @@ export interface LayerHeads {
 export interface HeadInputs {
   /** Tokens of the queries. */
   pieces: Piece[];
-  /** Tokens of the keys, if they differ. */
   keys?: Piece[];
-  /** True if tokens were cut off. */
   cut?: boolean;
   layers: LayerHeads[];
   /** Known roles of the heads. */
@@ -142,7 +125,6 @@ export interface Pixels {
   fine?: PictureData;
 }
 
-/** preprocessor_config.json */
 export interface Preprocessor {
   image_mean?: number[];
   image_std?: number[];
@@ -150,5 +132,4 @@ export interface Preprocessor {
 
 export type OnProgress = (read: number, total: number) => void;
 
-/** Reads a file from the folder of the script. */
 export type FetchFile = (name: string, onProgress: OnProgress, signal?: AbortSignal) => Promise<Uint8Array>;

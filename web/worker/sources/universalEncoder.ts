@@ -13,7 +13,7 @@
 
 import type { Tensor } from '../../../src/js/memory/tensor.ts';
 import type { MultiHeadAttention } from '../../../src/js/ops/multihead.ts';
-import type { Hl } from '../../store/types.ts';
+import type { Hl } from '../../model/types.ts';
 
 export type Stored = { data: ArrayLike<number | bigint>; shape: readonly number[] };
 export type BlockAttention = MultiHeadAttention;
@@ -46,7 +46,6 @@ function readFloats(tensors: Record<string, Stored>, name: string) {
   return floats;
 }
 
-/** Creates the layers with the weights of the file. */
 function createLayers(hl: Hl, tensors: Record<string, Stored>) {
   const filled = <L extends { parameters: Readonly<Record<string, Tensor>> }>(prefix: string, layer: L) => {
     for (const [name, parameter] of Object.entries(layer.parameters))
@@ -72,10 +71,7 @@ function createLayers(hl: Hl, tensors: Record<string, Stored>) {
   }));
 }
 
-/**
- * Computes the sum of the token embeddings and the positions, (B,T,C). Rows after the end of a sentence are 0.
- * @param length of the longest sentence
- */
+/** Computes token embeddings plus positions, (B,T,C), 0 after a sentence's end. `length`: of the longest sentence. */
 function embed(
   { table, frequencies }: { table: Float32Array; frequencies: Float32Array },
   ids: number[][],
@@ -98,7 +94,6 @@ function embed(
   return { data: x, shape: [ids.length, length, width] };
 }
 
-/** Runs one block. */
 function runBlock(
   hl: Hl,
   { shortcut, norm1, attention, norm2, up, down }: Layers['blocks'][number],
@@ -111,10 +106,7 @@ function runBlock(
   return hl.add(mid, down.forward(hidden));
 }
 
-/**
- * Computes the mean over the tokens of each sentence.
- * @param x (B,T,C)
- */
+/** Computes the mean over the tokens of each sentence of (B,T,C). */
 function mean({ data, shape: [, length] }: Tensor, ids: number[][]) {
   const out = new Float32Array(ids.length * WIDTH);
   ids.forEach((sentence, b) => {
@@ -137,7 +129,7 @@ function normalizeRows(data: Float32Array) {
   }
 }
 
-/** @param tensors of the file */
+/** `tensors`: of the file. */
 export function sentenceEncoder(hl: Hl, tensors: Record<string, Stored>) {
   const embedding = {
     table: readFloats(tensors, 'embedding.table'),
@@ -169,8 +161,7 @@ export function sentenceEncoder(hl: Hl, tensors: Record<string, Stored>) {
 
   return {
     /**
-     * @param ids the tokens of each sentence, at least one in all
-     * @param attend replaces the attention of the layers, so that `weights` is empty
+     * `ids`: tokens of each sentence, at least one in all; `attend`: replaces the attention, and `weights` is empty.
      */
     forward: (ids: number[][], attend?: Attend): SentenceResult => hl.scope(() => forward(ids, attend)),
 

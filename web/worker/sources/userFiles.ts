@@ -2,7 +2,7 @@
 // Throws a Problem with the reason if the files cannot be shown.
 
 import { layersIn } from '../../../src/js/ops/foreign.ts';
-import type { AttentionPart, Summary, UserFile } from '../../store/protocol.ts';
+import type { AttentionPart, Summary, UserFile } from '../../model/protocol/protocol.ts';
 import { filesInArchive, isArchive, isSavedModel } from './archives.ts';
 import { type Attentions, aboutWeights, checkSize, findAttentions } from './attentionWeights.ts';
 import { openCheckpoint } from './checkpointFiles.ts';
@@ -19,10 +19,7 @@ const TORCH = /\.(bin|pth?|ckpt)$/i;
 /** Files with both the weights and the sizes of a model: GGUF, and the checkpoints of nanoGPT. */
 const DESCRIBED = /\.gguf$|(^|\/)ckpt[\w.-]*\.pt$/i;
 
-/**
- * @param name of the source
- * @param options transposed: the last two axes of weights are swapped
- */
+/** `name`: of the source; transposed: the last two axes of weights are swapped. */
 export async function openFiles(
   hl: Hl,
   name: string,
@@ -57,7 +54,6 @@ export async function openFiles(
   throw await problemOf(files, title, found, others);
 }
 
-/** Returns the files in an archive. */
 async function unpacked(archive: UserFile) {
   try {
     return await filesInArchive(archive);

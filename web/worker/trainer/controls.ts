@@ -1,7 +1,7 @@
 // The actions of the verb controlTraining, by name.
 
 import { writeZip } from '../../../src/js/io/zip.ts';
-import type { TrainingControl } from '../../store/protocol.ts';
+import type { TrainingControl } from '../../model/protocol/protocol.ts';
 import type { Send } from '../types.ts';
 import { onnxFile, pytorchFolder } from './exportedFiles.ts';
 import type { Trainer } from './trainer.ts';

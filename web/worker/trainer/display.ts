@@ -1,6 +1,6 @@
 // Shows a model in training on the page: runs it on the probe sequence, and sends the run and reports to the page.
 
-import type { HeadPlace, ReportDetails } from '../../store/protocol.ts';
+import type { HeadPlace, ReportDetails } from '../../model/protocol/protocol.ts';
 import type { Hl } from '../sources/types.ts';
 import type { Reporter } from './reporter.ts';
 import { showProbe } from './trainedRun.ts';
@@ -13,7 +13,6 @@ export class Display {
   #hl: Hl;
   #reporter: Reporter;
   #shownAt = 0;
-  /** The head that the screen shows. */
   chosen: HeadPlace = { layer: 0, head: 0 };
 
   constructor(hl: Hl, reporter: Reporter) {
@@ -30,7 +29,6 @@ export class Display {
     return showProbe(this.#hl, trainer, version, this.chosen, this.#reporter.send);
   }
 
-  /** Shows the model with its current weights. */
   show(run: TrainingRun) {
     const { scores } = this.#showProbe(run);
     this.#reporter.report(run.progress, { ...(run.shownStep === null && { scores }), ...run.changes() });

@@ -2,15 +2,14 @@
 
 import { writeSafetensors } from '../../../src/js/io/safetensors.ts';
 import { uniformSource } from '../../../src/js/ops/random.ts';
-import { batchOf } from '../../features/train/tasks.ts';
+import { batchOf } from '../../model/training/tasks.ts';
 
-import type { Labels } from '../../store/types.ts';
+import type { Labels } from '../../model/types.ts';
 import type { Trainer } from './trainer.ts';
 
 /** The number of training steps whose sequences an exported folder contains. */
 const STEPS_AHEAD = 100;
 
-/** Writes a tokenizer.json whose tokens are characters. */
 const characterTokenizer = (tokens: readonly string[]) =>
   JSON.stringify({
     version: '1.0',
@@ -22,10 +21,7 @@ const characterTokenizer = (tokens: readonly string[]) =>
     model: { type: 'BPE', vocab: Object.fromEntries(tokens.map((token, i) => [token, i])), merges: [] },
   });
 
-/**
- * Writes a folder with which PyTorch can continue the training: the model, the state of the optimizer, and the
- * sequences of the next steps.
- */
+/** Writes a folder to continue in PyTorch: model, state of the optimizer, and sequences of the next steps. */
 export async function pytorchFolder(trainer: Trainer): Promise<Record<string, Uint8Array>> {
   const { model, optimizer, task, settings } = trainer;
   trainer.resume();

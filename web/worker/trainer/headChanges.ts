@@ -1,12 +1,12 @@
 // Measures how much further training has changed a model: the loss before and now, the probability of each token of the
 // sentence that is shown, and the divergence of each head's attention weights on that sentence.
 
-import type { HeadChanges } from '../../store/protocol.ts';
+import type { HeadChanges } from '../../model/protocol/protocol.ts';
 import { weightsOf } from '../run/headScores.ts';
 import { readRun } from '../run/modelInput.ts';
 import { probabilities } from '../run/predictions.ts';
 import { forward } from '../run/runModel.ts';
-import type { Hl, Numbers, TransformerSource } from '../sources/types.ts';
+import type { Hl, Numbers } from '../sources/types.ts';
 import { probeRun, trainedSource } from './trainedRun.ts';
 import type { Model, Trainer } from './trainer.ts';
 export type Measured = { loss: number; likely: number[]; weights: Float32Array };
@@ -22,10 +22,7 @@ export function divergence(p: ArrayLike<number>, q: ArrayLike<number>) {
   return Math.max(sum, 0);
 }
 
-/**
- * Returns the mean divergence of each head's rows as [layer][head]. Row 0 does not count, because it has only one key.
- * @param before (L,H,T,T)
- */
+/** Returns the mean divergence of heads' rows as [layer][head], without row 0 with its one key. `before`: (L,H,T,T). */
 export function headDivergences(
   before: Float32Array,
   now: Float32Array,
@@ -42,10 +39,7 @@ export function headDivergences(
   return Array.from({ length: layers }, (_, l) => Array.from({ length: heads }, (_, h) => ofHead(l * heads + h)));
 }
 
-/**
- * Returns the probability that the model predicts for each token of a sequence, except token 0.
- * @param logits (1,T,V)
- */
+/** Returns the predicted probability of each token, except token 0. `logits`: (1,T,V). */
 function likelihoods({ data, shape }: Numbers, labels: readonly number[]) {
   const V = shape[2];
   return labels.slice(1).map((label, t) => probabilities(data.subarray(t * V, (t + 1) * V))[label]);
@@ -59,10 +53,7 @@ function probed(hl: Hl, trainer: Trainer, model: Model): Omit<Measured, 'loss'> 
   return { weights: weightsOf(layers), likely: likelihoods(logits as Numbers, trainer.probe.labels) };
 }
 
-/**
- * Makes a function that compares a trainer's model with the model that the training began with. Returns null if the
- * training began with a new model.
- */
+/** Makes a function that compares a trainer's model with the one it began with; null for a new model. */
 export function comparisonWithBase(hl: Hl, trainer: Trainer): (() => Omit<HeadChanges, 'step'>) | null {
   const { base } = trainer.task;
   if (!base) return null;

@@ -1,11 +1,11 @@
 // The task that trains the demo model further on the visitor's own text. Sequences are windows of the text's tokens.
 
 import { argumentError } from '../../../src/js/check/errors.ts';
-import { LESSONS } from '../../features/train/lessons.ts';
-import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '../../features/train/settings.ts';
-
-import type { BaseModel, Random, Sequence, TaskKind } from '../../store/types.ts';
-import type { Hl, SourceTokenizer, TransformerSource } from '../sources/types.ts';
+import type { TransformerOptions } from '../../../src/js/models/options.ts';
+import { LESSONS } from '../../model/training/lessons.ts';
+import { isLongEnough, MIN_CHARACTERS, MODELS, OWN_TEXT, usualTraining } from '../../model/training/settings.ts';
+import type { BaseModel, Random, Sequence, SourceTokenizer, TaskKind } from '../../model/types.ts';
+import type { Hl, TransformerSource } from '../sources/types.ts';
 
 /** Tokens of a window, as in the demo model's own training. */
 const WINDOW = 128;
@@ -17,13 +17,8 @@ const SHOWN = 20;
 const NONE = -100;
 const LIMITS = { validation: 4, frames: 10 };
 
-/** Returns the number of different windows in a part of a text. */
 const windowsIn = (part: number[], width: number) => part.length - width;
 
-/**
- * Makes a function that draws windows.
- * @param part of the text
- */
 const drawFrom = (part: number[], width: number) => (random: Random) =>
   windowAt(part, width, Math.floor(random() * windowsIn(part, width)));
 
@@ -68,15 +63,12 @@ export function ownTextTask(
 
 /** Copies the demo model, and converts the packed weights to floats. */
 function floatsOf(hl: Hl, model: TransformerSource['model']) {
-  const copy = hl.transformer({ ...model.options, dropout: 0 } as any);
+  const copy = hl.transformer({ ...model.options, dropout: 0 } as TransformerOptions);
   copy.loadStateDict(model.stateDict());
   return copy;
 }
 
-/**
- * Chooses the part of the text that is shown. This part begins and ends with a whole word, if possible.
- * @param offsets of the tokens for validation
- */
+/** Chooses the part that is shown, from whole word to whole word if possible. `offsets`: of tokens for validation. */
 function sentenceOf(tokenizer: SourceTokenizer, text: string, offsets: [number, number][]) {
   const first =
     offsets[0][0] === 0

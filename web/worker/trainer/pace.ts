@@ -8,17 +8,16 @@ export class Pace {
 
   #due = 0;
 
-  /** @param speed steps per second; null without a limit */
+  /** `speed`: steps per second; null without a limit. */
   constructor(speed: number | null) {
     this.speed = speed;
   }
 
-  /** Makes the next step due now. */
   restart() {
     this.#due = performance.now();
   }
 
-  /** @returns true if a step is due; the caller must perform it, because the next step is scheduled */
+  /** Returns true if a step is due; the caller must perform it, because the next step is scheduled. */
   takeStep(): boolean {
     const now = performance.now();
     if (now < this.#due) return false;
@@ -26,7 +25,6 @@ export class Pace {
     return true;
   }
 
-  /** Milliseconds until the next step is due. */
   get delay() {
     return this.speed === null ? 0 : Math.max(this.#due - performance.now(), 0);
   }

@@ -1,8 +1,7 @@
 // Reports the progress of a training to the page, with the points of the curves since the last report.
 
-import { type Curves, extended, noCurves } from '../../features/train/curves.ts';
-
-import type { ReportDetails, TrainingPoint, TrainingProgress } from '../../store/protocol.ts';
+import type { ReportDetails, TrainingPoint, TrainingProgress } from '../../model/protocol/protocol.ts';
+import { type Curves, extended, noCurves } from '../../model/training/curves.ts';
 import type { Send } from '../types.ts';
 
 /** Milliseconds between two reports. */

@@ -1,6 +1,6 @@
 // Snapshots of the weights during training. When there are too many, every other snapshot is dropped.
 
-import type { Tensor } from '../../store/types.ts';
+import type { Tensor } from '../../model/types.ts';
 export type Weights = Record<string, Tensor>;
 export type Snapshot = { step: number; state: Weights };
 

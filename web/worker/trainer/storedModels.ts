@@ -1,10 +1,10 @@
 // Trained models in the storage of this browser, and files of models that the page has saved.
 
 import { readSafetensors } from '../../../src/js/io/formats.ts';
-import { type Curves, noCurves } from '../../features/train/curves.ts';
-import { keyOf } from '../../features/train/settings.ts';
-import { checkSettings } from '../../features/train/tasks.ts';
-import type { Settings } from '../../store/types.ts';
+import { type Curves, noCurves } from '../../model/training/curves.ts';
+import { keyOf } from '../../model/training/settings.ts';
+import { checkSettings } from '../../model/training/tasks.ts';
+import type { Settings } from '../../model/types.ts';
 import type { Send } from '../types.ts';
 import { everyOther, type Snapshot } from './snapshots.ts';
 import type { ModelStore, StoredTraining } from './trainedModelDatabase.ts';
@@ -93,7 +93,6 @@ export class StoredModels {
   }
 }
 
-/** Reads a model from a file that the page has saved. */
 export function readSavedFile(bytes: Uint8Array): StoredTraining {
   const { metadata } = readSafetensors(bytes);
   if (!metadata.settings) throw new Error('the file contains no settings of a training, so this page did not save it');

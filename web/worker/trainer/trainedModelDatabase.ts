@@ -1,9 +1,9 @@
 // Stores models that were trained in this browser in the browser's IndexedDB. The settings of a model determine the key
 // of its record, so a newer model with the same settings replaces the older one.
 
-import type { Curves } from '../../features/train/curves.ts';
-import type { StoredModel } from '../../store/protocol.ts';
-import type { Settings } from '../../store/types.ts';
+import type { StoredModel } from '../../model/protocol/protocol.ts';
+import type { Curves } from '../../model/training/curves.ts';
+import type { Settings } from '../../model/types.ts';
 import type { Progress } from './trainer.ts';
 export type StoredTraining = {
   key: string;

@@ -1,10 +1,10 @@
 // Makes a source of a model in training, and shows the model's run on the probe sequence during training.
 
-import { partnerScore, signTokenizer, textOf } from '../../features/train/lessons.ts';
-import { TASK_ROLES } from '../../features/train/settings.ts';
-import type { Frame, HeadPlace, HeadScores } from '../../store/protocol.ts';
-import { TRAINED, UNCHANGED } from '../../store/runInput.ts';
-import type { Task } from '../../store/types.ts';
+import type { Frame, HeadPlace, HeadScores } from '../../model/protocol/protocol.ts';
+import { TRAINED, UNCHANGED } from '../../model/runInput.ts';
+import { partnerScore, signTokenizer, textOf } from '../../model/training/lessons.ts';
+import { TASK_ROLES } from '../../model/training/settings.ts';
+import type { Task } from '../../model/types.ts';
 import { describe } from '../run/describeRun.ts';
 import { weightsOf } from '../run/headScores.ts';
 import { readRun } from '../run/modelInput.ts';
@@ -49,10 +49,7 @@ export function framesOf(hl: Hl, trainer: Trainer): Frame[] {
   return frames;
 }
 
-/**
- * Runs the model on the probe, and sends the run to the page.
- * @returns scores: the scores that the chart shows
- */
+/** Runs the model on the probe and sends the run. scores: those that the chart shows. */
 export function showProbe(
   hl: Hl,
   trainer: Trainer,
@@ -101,10 +98,7 @@ function guessesOf({ data, shape }: Numbers, targets: number[]) {
   });
 }
 
-/**
- * Returns the scores of all heads in one record. The name of a field, such as 'induction 1.0', consists of the name of
- * the score, the layer and the head.
- */
+/** Returns all heads' scores in one record, by names such as 'induction 1.0': score, layer and head. */
 const chartScores = (task: Task, scores: HeadScores[][]): HeadScores =>
   Object.fromEntries(
     scores.flatMap((row, l) =>

@@ -3,8 +3,8 @@
 import type { TensorLike } from '../../../src/js/check/tensorlike.ts';
 import type { Transformer } from '../../../src/js/models/transformer.ts';
 import { uniformSource } from '../../../src/js/ops/random.ts';
-import { batchOf, TASKS, validationBatchOf } from '../../features/train/tasks.ts';
-import type { Hl, Labels, Settings, TaskKind } from '../../store/types.ts';
+import { batchOf, TASKS, validationBatchOf } from '../../model/training/tasks.ts';
+import type { Hl, Labels, Settings, TaskKind } from '../../model/types.ts';
 import { type Snapshot, Snapshots, type Weights } from './snapshots.ts';
 export type Model = ReturnType<Hl['transformer']>;
 export type Optimizer = ReturnType<Hl['adam'] | Hl['sgd']>;
@@ -77,10 +77,7 @@ export class Trainer {
   /** The number of random numbers drawn for sequences. A stored training draws as many again before it continues. */
   #drawn = 0;
 
-  /**
-   * @param task default: the task of the settings
-   * @param saved the file of a model that is trained further; its number of steps determines dropout
-   */
+  /** `task`: by default that of the settings; `saved`: file to continue, whose number of steps determines dropout. */
   constructor(hl: Hl, settings: Settings, task: TaskKind = TASKS[settings.task], saved?: Uint8Array) {
     this.#hl = hl;
     this.settings = settings;
@@ -112,7 +109,6 @@ export class Trainer {
     return this.#steps;
   }
 
-  /** Steps of which there are snapshots. */
   get snapshots() {
     return this.#snapshots.steps;
   }
@@ -121,7 +117,6 @@ export class Trainer {
     return this.#optimizer;
   }
 
-  /** The number of random numbers that have been drawn for sequences. */
   get drawn() {
     return this.#drawn;
   }
@@ -162,10 +157,7 @@ export class Trainer {
     return this.#judged as Judged;
   }
 
-  /**
-   * Returns the loss of a model on the sequences for validation, or on some sequences that it learns from. The latter
-   * loss is NaN for tasks that generate sequences without limit, because these have no fixed set of sequences.
-   */
+  /** Returns a model's loss on validation or some learned sequences; the latter is NaN if sequences are generated. */
   lossOf(model: Model, which: 'heldOut' | 'learned') {
     const sequences = which === 'learned' ? this.#learned : this.#validation;
     return sequences ? model.judge(sequences.labels, sequences.targets).loss : Number.NaN;
@@ -209,20 +201,15 @@ export class Trainer {
     this.#optimizer = this.#createOptimizer();
   }
 
-  /** Writes the model and its settings as a file. */
   save() {
     return this.model.save({ settings: JSON.stringify(this.settings), steps: String(this.#steps) });
   }
 
-  /** Returns the state from which training continues, except the weights. */
   progress(): Progress {
     return { optimizer: this.#optimizer.stateDict(), drawn: this.#drawn, snapshots: this.#snapshots.all };
   }
 
-  /**
-   * @param tensors of a saved file
-   * @param progress if missing, the optimizer begins with a new state
-   */
+  /** `tensors`: of a saved file; `progress`: if missing, the optimizer begins with a new state. */
   load(tensors: Record<string, TensorLike>, steps: number, progress?: Progress) {
     this.#newest = null;
     this.#judged = null;

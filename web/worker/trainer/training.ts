@@ -4,10 +4,10 @@
 // source, about which the page can send other requests.
 
 import { readSafetensors } from '../../../src/js/io/formats.ts';
-import { taughtTask } from '../../features/train/lessons.ts';
-import { keyOf, OWN_TEXT, settingsOf, USUAL_SPEED } from '../../features/train/settings.ts';
-import type { RequestOf, State } from '../../store/protocol.ts';
-import type { Settings } from '../../store/types.ts';
+import type { RequestOf, State } from '../../model/protocol/protocol.ts';
+import { taughtTask } from '../../model/training/lessons.ts';
+import { keyOf, OWN_TEXT, settingsOf, USUAL_SPEED } from '../../model/training/settings.ts';
+import type { Settings } from '../../model/types.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Hl, Source, TransformerSource } from '../sources/types.ts';
 import type { Reply } from '../types.ts';
@@ -29,7 +29,6 @@ export class Training {
 
   #hl: Hl;
   #demo: { open: () => Promise<Source>; readTokenizer: () => Promise<Uint8Array> };
-  /** The model in training. */
   #run: TrainingRun | null = null;
   #pace = new Pace(USUAL_SPEED);
   #reporter = new Reporter();
@@ -37,7 +36,6 @@ export class Training {
   /** Settled when all requests so far have been answered, one after another. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** @param demo the demo model */
   constructor(
     hl: Hl,
     demo: { open: () => Promise<Source>; readTokenizer: () => Promise<Uint8Array> },
@@ -49,7 +47,6 @@ export class Training {
     this.storedModels = new StoredModels(modelStore, this.#reporter.send);
   }
 
-  /** The model in training; null before the first request that needs one. */
   get run() {
     return this.#run;
   }
@@ -103,7 +100,7 @@ export class Training {
     if (start && trainer.steps < run.end) run.play();
   }
 
-  /** @param fresh true to continue neither this model nor a stored one */
+  /** `fresh`: true to continue neither this model nor a stored one. */
   async #runOf(settings: Settings, fresh = false) {
     const key = keyOf(settings);
     if (this.#run && this.#run.key === key && !fresh) return this.#run;

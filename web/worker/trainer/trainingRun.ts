@@ -1,7 +1,7 @@
 // Runs the training of one model, continuously or in single steps. Training can be paused to show an earlier step.
 
-import { keyOf } from '../../features/train/settings.ts';
-import type { HeadChanges } from '../../store/protocol.ts';
+import type { HeadChanges } from '../../model/protocol/protocol.ts';
+import { keyOf } from '../../model/training/settings.ts';
 import type { Display } from './display.ts';
 import type { comparisonWithBase } from './headChanges.ts';
 import type { Pace } from './pace.ts';
@@ -124,15 +124,12 @@ export class TrainingRun {
     this.#turnAfter(this.#pace.delay);
   }
 
-  /** @param delay milliseconds */
+  /** `delay`: milliseconds. */
   #turnAfter(delay: number) {
     this.#timer = setTimeout(() => this.#turn(), delay);
   }
 
-  /**
-   * Performs one step and reports it.
-   * @returns false if training has diverged
-   */
+  /** Performs and reports one step; returns false if training has diverged. */
   #step(): boolean {
     const { trainer } = this;
     const { loss } = trainer.step();
@@ -180,10 +177,7 @@ export class TrainingRun {
     this.#display.show(this);
   }
 
-  /**
-   * Loads the newest weights again.
-   * @returns true if an earlier step was shown
-   */
+  /** Loads the newest weights again; returns true if an earlier step was shown. */
   leaveShownStep(): boolean {
     if (this.shownStep === null) return false;
     this.trainer.resume();

@@ -3,9 +3,9 @@
 // which the hidden states turn. If a model has several attentions, the heads of the shown attention come first.
 
 import { hiddenAngle } from '../../../src/js/analysis/hiddenAngle.ts';
-import { layerPlace, shownPart, withPlace } from '../../features/whatif/modelEdits.ts';
-import type { Ablation, Run, State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import { layerPlace, shownPart, withPlace } from '../../model/modelEdits.ts';
+import type { Ablation, Run, State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
 import { readRun } from '../run/modelInput.ts';
 import { labelNames, likeliest, probabilities, rowOf } from '../run/predictions.ts';
 import { forward, stacksOf } from '../run/runModel.ts';
@@ -13,7 +13,6 @@ import { chosenHead } from '../run/showTransformer.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Hl, TransformerSource } from '../sources/types.ts';
 import type { Handler, WorkerContext } from '../types.ts';
-/** of: of a run */
 export type Measured = Pick<Ablation, 'measure' | 'text' | 'before'> & { of: (run: Run) => number };
 
 export const ablate: Handler<'ablate'> = {

@@ -4,7 +4,6 @@ import type { Atlas } from '../atlas/atlas.ts';
 
 import type { Handler, WorkerContext } from '../types.ts';
 
-/** The atlas of each worker. */
 const atlases: WeakMap<WorkerContext, Promise<Atlas>> = new WeakMap();
 
 function atlasOf(worker: WorkerContext) {

@@ -1,8 +1,8 @@
 // Writes the messages of a chat as a text by the model's chat template, or finds the messages in a text.
 
 import type { Message } from '../../../src/js/text/chat/chatTemplate.ts';
-import { messagesIn } from '../../features/chat/roles.ts';
-import type { ChatMessage } from '../../store/protocol.ts';
+import { messagesIn } from '../../model/chatRoles.ts';
+import type { ChatMessage } from '../../model/protocol/protocol.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Transformer } from '../sources/types.ts';
 import type { Handler } from '../types.ts';

@@ -1,16 +1,14 @@
 // Requests about a circuit, which consists of those edges between heads and MLPs of a model that carry the prediction.
 // Few visitors open a circuit, so the first request loads the code.
 
-import type { State } from '../../store/protocol.ts';
-import { runOf } from '../../store/runInput.ts';
+import type { State } from '../../model/protocol/protocol.ts';
+import { runOf } from '../../model/runInput.ts';
+import type { Circuits } from '../circuit/circuits.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Handler, Reply, WorkerContext } from '../types.ts';
 
 export type { Circuits } from '../circuit/circuits.ts';
 
-import type { Circuits } from '../circuit/circuits.ts';
-
-/** The circuits of each worker. */
 const all: WeakMap<WorkerContext, Promise<Circuits>> = new WeakMap();
 
 function circuitsOf(worker: WorkerContext): Promise<Circuits> {
@@ -23,14 +21,11 @@ function circuitsOf(worker: WorkerContext): Promise<Circuits> {
 const keyOf = (state: State) =>
   JSON.stringify([state.model, runOf(state), state.pinned, state.trace.answers, state.circuit?.carries]);
 
-/**
- * Returns the circuits, the source and the text of keyOf. Returns null for a model that the view `flow` cannot show,
- * because an address may contain this view for any model.
- */
+/** Returns circuits, source and text of keyOf; null if `flow` cannot show the model, as addresses may ask for any. */
 async function found(state: State, reply: Reply, worker: WorkerContext) {
-  const any = await worker.sourceOf(state, reply);
-  if (!any.about.sums || any.about.parts.length > 0) return null;
-  const source = transformerOf(any);
+  const opened = await worker.sourceOf(state, reply);
+  if (!opened.about.sums || opened.about.parts.length > 0) return null;
+  const source = transformerOf(opened);
   return { circuits: await circuitsOf(worker), source, key: `${source.version} ${keyOf(state)}` };
 }
 

@@ -2,9 +2,9 @@
 
 import { composition as compositionOf } from '../../../src/js/analysis/analysis.ts';
 
-import { shownPart } from '../../features/whatif/modelEdits.ts';
+import { shownPart } from '../../model/modelEdits.ts';
 
-import type { HeadComposition, HeadPlace } from '../../store/protocol.ts';
+import type { HeadComposition, HeadPlace } from '../../model/protocol/protocol.ts';
 import type { Transformer, TransformerSource } from '../sources/types.ts';
 import type { Handler } from '../types.ts';
 export type Parameters = Pick<Transformer, 'options' | 'parameters' | 'stateDict'>;

@@ -3,7 +3,7 @@
 
 import type { Edit } from '../../../src/js/models/edits.ts';
 import type { ModelInput, PlainInput } from '../../../src/js/models/input.ts';
-import { runOf } from '../../store/runInput.ts';
+import { runOf } from '../../model/runInput.ts';
 import { readRun } from '../run/modelInput.ts';
 import { repeating } from '../run/repetition.ts';
 import { transformerOf } from '../sources/sources.ts';
@@ -27,11 +27,10 @@ export const generate: Handler<'generate'> = {
   },
 };
 
-/** Returns the input of the encoder, if there is one. */
 const encoderOf = (input: ModelInput): PlainInput | undefined =>
   typeof input === 'object' && 'encoder' in input ? (input.encoder as PlainInput) : undefined;
 
-/** @param how max: maximum number of tokens */
+/** `max`: maximum number of tokens. */
 async function continueText(
   { model, tokenizer, about }: TransformerSource,
   { ids, encoder }: { ids: number[]; encoder?: PlainInput },

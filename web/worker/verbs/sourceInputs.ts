@@ -1,6 +1,6 @@
 // Requests that change the input of a source, except the text: texts of tokens, the number of heads, picture or sound.
 
-import type { PatchOptions } from '../../store/protocol.ts';
+import type { PatchOptions } from '../../model/protocol/protocol.ts';
 import { Problem } from '../sources/problem.ts';
 import type { HeadsSource, Source, TransformerSource } from '../sources/types.ts';
 import type { Handler } from '../types.ts';

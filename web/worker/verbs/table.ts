@@ -1,4 +1,4 @@
-// The verbs, by name. A new verb needs a file in this folder, a line here, and its types in store/protocol.d.ts.
+// The verbs, by name. A new verb needs a file in this folder, a line here, and its types in store/protocol.ts.
 
 export { ablate } from './ablate.ts';
 export { controlScan, headCost, saveHeadvis, scan, scannedHead, storedScan } from './atlas.ts';

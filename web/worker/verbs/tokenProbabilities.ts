@@ -1,7 +1,7 @@
 // Computes the probability of each token of the text after the tokens before it, with and without the state's changes.
 
-import type { Run } from '../../store/protocol.ts';
-import { runOf, UNCHANGED } from '../../store/runInput.ts';
+import type { Run } from '../../model/protocol/protocol.ts';
+import { runOf, UNCHANGED } from '../../model/runInput.ts';
 import { readRun } from '../run/modelInput.ts';
 import { probabilities, rowOf } from '../run/predictions.ts';
 import { transformerOf } from '../sources/sources.ts';

@@ -1,10 +1,10 @@
 // Requests about a trace, which measures how much of the answer is restored if the value at one place of the model is
 // copied from another run.
 
-import { ALL, OWN } from '../../features/trace/settings.ts';
-import type { Pair } from '../../features/trace/tasks.ts';
-import type { Run, State } from '../../store/protocol.ts';
-import type { TraceControl } from '../../store/traceProtocol.ts';
+import type { Run, State } from '../../model/protocol/protocol.ts';
+import type { TraceControl } from '../../model/protocol/traceProtocol.ts';
+import { ALL, OWN } from '../../model/trace/settings.ts';
+import type { Pair } from '../../model/trace/tasks.ts';
 import { transformerOf } from '../sources/sources.ts';
 import type { Handler } from '../types.ts';
 
@@ -19,7 +19,7 @@ export const traceTasks: Handler<'traceTasks'> = {
     const source = transformerOf(await worker.sourceOf(state, reply));
     const hl = await worker.core();
     const [{ fittingTasks, MAX_PAIRS }, { hasEffect, wordsOf }] = await Promise.all([
-      import('../../features/trace/tasks.ts'),
+      import('../../model/trace/tasks.ts'),
       import('../run/tracedPair.ts'),
     ]);
     const tasks = fittingTasks(wordsOf(source));

@@ -1,4 +1,4 @@
-// The verbs of training: see trainer/training.js.
+// The verbs of training: see trainer/training.ts.
 
 import type { Handler } from '../types.ts';
 

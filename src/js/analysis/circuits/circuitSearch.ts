@@ -17,7 +17,6 @@ export class CircuitSearch {
   #pairs: { input: any; metric: Metric; off: Off }[] = [];
   /** Scores of the edges (U,V), summed over pairs; NaN where there is no edge. */
   #sums: Float64Array;
-  /** Indices of the edges in (U,V), the largest absolute score first. */
   #order: number[] = [];
   /** Mean metric over the pairs, by number of active edges. */
   #values: Map<number, number> = new Map();
@@ -31,10 +30,8 @@ export class CircuitSearch {
   }
 
   /**
-   * Adds the edge scores of a pair. A score is the difference between the value that an edge carries and the value that
-   * it carries when cut, times the gradient.
-   * @param shares interpolation factors at which gradients are computed; 0 is the embedding that cut edges carry, 1 is
-   *   the clean embedding
+   * Adds the scores of a pair's edges. `shares`: interpolation factors, 0 for the values of cut edges, 1 for the clean
+   * run.
    */
   async add(
     { clean, corrupted, metric }: CircuitPair,
@@ -53,16 +50,11 @@ export class CircuitSearch {
     this.#pairs.push({ input: clean, metric, off });
   }
 
-  /** Orders the edges by the absolute values of their scores. */
   sort(places: [source: number, target: number][]) {
     const size = (i: number) => Math.abs(this.#sums[i]);
     this.#order = places.map(([u, v]) => u * this.#edges.targets.length + v).sort((a, b) => size(b) - size(a) || a - b);
   }
 
-  /**
-   * Runs all pairs with some edges active and returns the mean metric.
-   * @param active (U,V)
-   */
   async #valueOf(active: Uint8Array) {
     let sum = 0;
     for (const { input, metric, off } of this.#pairs)
@@ -109,10 +101,7 @@ export class CircuitSearch {
       .sort((a, b) => a.edges - b.edges);
   }
 
-  /**
-   * Returns the smallest number of edges with at least this faithfulness. Searches between the smallest measured number
-   * of edges that reaches it and the next smaller measured number.
-   */
+  /** Returns the smallest number of edges with at least this faithfulness, between two measured numbers. */
   async bisect(share: number) {
     const curve = this.#curve;
     const first = curve.findIndex(({ faithfulness }) => faithfulness >= share);
@@ -127,11 +116,8 @@ export class CircuitSearch {
   }
 
   /**
-   * @param count number of edges with the largest absolute scores; those of them that cannot change the logits are left
-   *   out
-   * @param fromEmbedding true if cut edges carry the values of another run
-   * @param share an edge is left out if the circuit without it has at least this faithfulness; with Infinity, no edge
-   *   is left out
+   * Starts from the `count` strongest edges, without those that cannot change the logits. An edge is left out if the
+   * circuit without it has at least the faithfulness `share`, which may be Infinity.
    */
   async circuit(count: number, fromEmbedding: boolean, share: number): Promise<Circuit> {
     const { sources, targets } = this.#edges;

@@ -3,11 +3,8 @@
 import type { Edges, Node } from './edges.ts';
 
 /**
- * Removes the active edges whose target has no path of active edges to the logits. If cut edges carry the values of
- * another run, also removes the active edges whose source has no path from the embedding, because such a source has the
- * values of that run anyway.
- * @param active (U,V)
- * @param fromEmbedding true if cut edges carry the values of another run
+ * Removes active edges (U,V) with no path of active edges to the logits and, if cut edges carry the values of another
+ * run (`fromEmbedding`), those with no path from the embedding, whose source has the values of that run anyway.
  */
 export function connectedEdges(
   { sources, targets, before, groupOf }: Edges,
@@ -18,7 +15,6 @@ export function connectedEdges(
   const V = targets.length;
   const key = ({ kind, layer, head }: Node) => `${kind} ${layer} ${head}`;
   const targetAt = new Map(targets.map((target, v) => [key(target), v]));
-  /** Returns the indices of the targets from whose inputs a source is computed. */
   const readsOf = ({ kind, layer, head = 0 }: Node) => {
     if (kind === 'embed') return [];
     const parts = (

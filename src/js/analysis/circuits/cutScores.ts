@@ -6,10 +6,11 @@ import { addMean, between, estimate } from './edgeScores.ts';
 import { contributionsOf, type Edges } from './edges.ts';
 import type { Off } from './runEdges.ts';
 
-/** Runs one step of a longer computation. */
 export type Run = <R>(step: () => R) => Promise<R>;
 
-/** Returns the estimates of metric(whole run) − metric(run with this edge cut) for all edges, and their terms by token. */
+/**
+ * Returns the estimates of metric(whole run) − metric(run with this edge cut) for all edges, and their terms by token.
+ */
 export async function cutScores(
   caller: string,
   model: DifferentiableModel,
@@ -28,10 +29,7 @@ export async function cutScores(
     values: Readonly<Record<string, Numbers>>;
     /** the values of cut edges */
     off: Off;
-    /**
-     * interpolation factors at which gradients are computed; 0 is the embedding that cut edges carry, 1 is the embedding
-     * of the whole run
-     */
+    /** interpolation factors of the gradients: 0 is the embedding that cut edges carry, 1 is that of the whole run */
     shares: readonly number[];
   },
   run: Run,

@@ -18,14 +18,10 @@ import { addMean, between, estimate, placesOf, RULES, type Rule, sharesOf } from
 import { contributionsOf, edgesOf, inputOf, type Node } from './edges.ts';
 
 export type EdgeAttributionOptions = {
-  /**
-   * number of points between the corrupted and the clean run at which the gradient is computed (EAP-IG); default 0,
-   * which means a single gradient in the corrupted run (EAP)
-   */
+  /** number of gradients between the corrupted and the clean run (EAP-IG); default 0, one in the corrupted run (EAP) */
   steps?: number;
   /**
-   * point of each step at which the gradient is taken: 'right', at its end, as in the paper of EAP-IG (default);
-   * 'left', at its start; or 'middle'
+   * where each step takes its gradient: 'right', at its end, as in EAP-IG (default); 'left', at its start; or 'middle'
    */
   rule?: Rule;
   /** also measure the true effects, with one run for each edge */
@@ -36,7 +32,6 @@ export type EdgeAttributionOptions = {
   onProgress?: (progress: Progress) => unknown;
   signal?: AbortSignal;
 };
-/** Result of edgeAttribution. Arrays are (U,V), sources by targets, with NaN where there is no edge. */
 export type EdgeAttribution = {
   /** the metric of the clean run */
   clean: number;
@@ -131,7 +126,6 @@ export async function edgeAttribution(
   return { ...result, exact: { data: effects, shape } };
 }
 
-/** Returns a − b for each name. */
 function differences(a: Readonly<Record<string, Numbers>>, b: Readonly<Record<string, Numbers>>) {
   const found: Record<string, Numbers> = {};
   for (const [name, { data, shape }] of Object.entries(a))

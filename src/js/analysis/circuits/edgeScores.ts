@@ -13,12 +13,10 @@ export function sharesOf(count: number, rule: string) {
   return Array.from({ length: count }, (_, k) => (k + offset) / count);
 }
 
-/** Returns all edges, each as the indices of its source and target. */
 export function placesOf({ sources, targets, before }: Edges): [source: number, target: number][] {
   return sources.flatMap((_, u) => targets.flatMap((_, v) => (u < before(v) ? [[u, v] as [number, number]] : [])));
 }
 
-/** Returns a + share · (b − a). */
 export const between = ({ data, shape }: Numbers, b: Numbers, share: number): Numbers => ({
   data: data.map((x, i) => x + share * (b.data[i] - x)),
   shape,
@@ -32,11 +30,7 @@ export function addMean(sums: Record<string, Numbers>, arrays: Readonly<Record<s
   }
 }
 
-/**
- * Estimates the effect of each edge: the change of its source's contribution times the gradient of its target's input.
- * @param changes change (T,C) of the contribution of each source
- * @param gradients of the inputs of the targets
- */
+/** Estimates effects: change (T,C) of each source's contribution times the gradient of each target's input. */
 export function estimate(
   { sources, targets, before }: Edges,
   layers: number,

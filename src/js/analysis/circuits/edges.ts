@@ -1,8 +1,8 @@
 // The graph of a transformer (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): sources add to
-// the residual stream, targets read from it, and there is an edge from each source to each target that is computed
-// after it.
+// the residual stream, targets read from it, and each source has an edge to every later target.
 
 import { HeadlightError } from '../../check/errors.ts';
+import type { Component } from '../../models/component.ts';
 import type { Resolved } from '../../models/options.ts';
 import { parameterName } from '../../models/parameters.ts';
 import { componentsOf, sublayersOf } from '../../models/sublayers.ts';
@@ -10,9 +10,8 @@ import { type Model, type Numbers, type Parameter, parametersOf, requireModel, s
 import { ATTRIBUTIONS } from '../components.ts';
 
 /**
- * A node of the graph, which adds to the residual stream or reads from it. query, key and value are the inputs of one
- * head (a key head for key and value). logits is the input of the last norm, after all blocks, and its layer is the
- * number of blocks.
+ * A source or a target. query, key and value are inputs of one head (of a key head for key and value). logits is the
+ * input of the last norm; its layer is the number of blocks.
  */
 export type Node = {
   kind: 'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits';
@@ -24,17 +23,13 @@ export type Edges = {
   sources: Node[];
   /** for each block its queries, keys, values and its feed-forward; logits last */
   targets: Node[];
-  /** returns the number n of sources with an edge to a target, which are the first n sources */
+  /** returns the number n of sources with an edge to a target, which are the first n */
   before: (target: number) => number;
-  /** returns the index of the key head of a head */
   groupOf: (head: number) => number;
-  /** names of the values from which the contributions of the sources are computed */
   capture: string[];
-  /** the names of the inputs of the targets */
   inputs: string[];
 };
 
-/** Returns the graph of a model. */
 export function edgesOf(caller: string, model: Model): Edges {
   requireModel(caller, model);
   const { options } = model;
@@ -56,16 +51,11 @@ export function edgesOf(caller: string, model: Model): Edges {
   };
   for (let layer = 0; layer < layers; layer++) {
     const start = sources.length;
-    const each = (kind: Node['kind'], count: number) =>
-      Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
     for (const { component } of sublayersOf(options as Resolved, layer)) {
       const count = normPlace === 'parallel' ? start : sources.length;
-      const hasHeads = ATTRIBUTIONS[component.name].kind === 'heads';
-      const inputs = hasHeads
-        ? [...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads)]
-        : [{ kind: 'mlp' as const, layer }];
+      const { inputs, outputs } = nodesOf(component, layer, numHeads, kvHeads);
       for (const input of inputs) read(input, count);
-      sources.push(...(hasHeads ? each('head', numHeads) : [{ kind: 'mlp' as const, layer }]));
+      sources.push(...outputs);
     }
   }
   read({ kind: 'logits', layer: layers }, sources.length);
@@ -85,6 +75,18 @@ export function edgesOf(caller: string, model: Model): Edges {
   };
 }
 
+/** Returns the targets and the sources of a component in a block. */
+function nodesOf({ name }: Component, layer: number, numHeads: number, kvHeads: number) {
+  const each = (kind: Node['kind'], count: number): Node[] =>
+    Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
+  if (ATTRIBUTIONS[name].kind !== 'heads')
+    return { inputs: [{ kind: 'mlp', layer }], outputs: [{ kind: 'mlp', layer }] } as const;
+  return {
+    inputs: [...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads)],
+    outputs: each('head', numHeads),
+  };
+}
+
 /** Returns the name of a target's input, and its head if there is one, in the form of an edit. */
 export function inputOf({ kind, layer, head }: Node, layers: number) {
   if (kind === 'logits') return { at: layers === 0 ? 'embed' : `blocks.${layers - 1}.out` };
@@ -99,8 +101,8 @@ export function partOf({ data, shape }: Numbers, { head }: Node) {
 }
 
 /**
- * Returns a function that computes the contribution (T,C) of a source to the residual stream from the values of one
- * sequence. A head contributes its output times its columns of the output projection, without the bias.
+ * Returns a function from the values of one sequence to the contribution (T,C) of a source to the residual stream. That
+ * of a head has no bias.
  */
 export function contributionsOf(
   caller: string,
@@ -109,7 +111,6 @@ export function contributionsOf(
   const { parameters } = model;
   const { vector } = parametersOf(caller, model);
   const { residualScale = 1 } = model.options;
-  /** The output projections (C,H·D). */
   const projections: Map<number, Parameter> = new Map();
   const projectionOf = (layer: number) => {
     const name = parameterName(model.options, `blocks.${layer}.attention.wo`);
@@ -126,20 +127,14 @@ export function contributionsOf(
   };
 }
 
-/**
- * Returns an output projection that is not stored in float32, converted to float32. The projection has as many rows as
- * the residual stream has channels.
- */
+/** Returns an output projection in float32. It has as many rows as the residual stream has channels. */
 function readMatrix(caller: string, model: Model, name: string): Parameter {
   const data = model.valuesOf?.(name, caller);
   if (!data) return parametersOf(caller, model).matrix(name);
   return { data, shape: [model.options.dModel, data.length / model.options.dModel] };
 }
 
-/**
- * Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C).
- * @param width D
- */
+/** Multiplies the output of a head (T,D) by its columns of the output projection (C,H·D). Returns (T,C). width: D. */
 function project(
   x: Float32Array,
   width: number,

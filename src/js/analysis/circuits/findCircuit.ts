@@ -1,5 +1,4 @@
-// Finds a circuit, a small set of edges that keeps a share of a metric. It is verified by runs in which all other edges
-// are cut.
+// Finds a circuit, a small set of edges that keeps a share of a metric when all other edges are cut.
 
 import { checkOptions, readBoolean, readNumber, readWord } from '../../check/arguments.ts';
 import { argumentError } from '../../check/errors.ts';
@@ -13,8 +12,8 @@ import { edgesOf, type Node } from './edges.ts';
 import type { Contributions } from './runEdges.ts';
 
 /**
- * Two inputs, each one sequence, with the same number of tokens, and a metric with a gradient. The clean input is run
- * with cut edges. The corrupted input is only needed if cut edges carry its values.
+ * Two inputs of one sequence each, of equal length. The clean input is run with cut edges. `corrupted` is only needed
+ * if cut edges carry its values. The metric needs a gradient.
  */
 export type CircuitPair = { clean: any; corrupted?: any; metric: Metric };
 export type CircuitOptions = {
@@ -34,10 +33,7 @@ export type CircuitOptions = {
   onProgress?: (progress: Progress) => unknown;
   signal?: AbortSignal;
 };
-/**
- * value: the mean metric over all pairs, with this number of active edges; faithfulness: value, scaled so that it is 0
- * with all edges cut and 1 without cuts.
- */
+/** value: mean metric over all pairs; faithfulness: value, scaled to 0 with all edges cut and 1 without cuts. */
 export type CircuitPoint = { edges: number; value: number; faithfulness: number };
 /** An edge of the graph. source and target are indices in the lists of nodes. */
 export type Edge = { source: number; target: number; score: number };
@@ -50,10 +46,7 @@ export type Circuit = {
   targets: Node[];
   /** (U,V), the means of the scores of edges over all pairs, with NaN where there is no edge */
   scores: Numbers;
-  /**
-   * the measured points, in ascending order of the number of active edges, which are those with the largest absolute
-   * scores
-   */
+  /** measured numbers of edges, ascending; the active edges are those with the largest absolute scores */
   curve: CircuitPoint[];
   /** of the circuit, the largest score first, without those that cannot change the logits */
   edges: Edge[];
@@ -61,18 +54,16 @@ export type Circuit = {
   active: Numbers;
   /** the mean metric of the circuit */
   value: number;
-  /** of the circuit */
   faithfulness: number;
 };
 
 const OPTIONS = ['share', 'cut', 'steps', 'rule', 'counts', 'refine', 'onProgress', 'signal'];
 
 /**
- * Orders the edges of a model by the absolute values of their scores (see edgeAttribution), averaged over pairs of
- * inputs. Then runs the clean inputs with more and more of these edges active and all others cut, and finds the
- * smallest number of edges with which the faithfulness is at least `share` (Hanna et al. 2024, "Have Faith in
- * Faithfulness"). The curve need not rise everywhere: with one edge less than this number, the faithfulness is below
- * `share`, but it may reach `share` with a still smaller number between two points of the curve.
+ * Orders the edges of a model by their absolute scores (see edgeAttribution), averaged over pairs of inputs. Runs the
+ * clean inputs with more and more of these edges active and all others cut, and finds the smallest number of edges
+ * whose faithfulness is at least `share` (Hanna et al. 2024, "Have Faith in Faithfulness"). With one edge less, the
+ * faithfulness is below `share`, but as the curve need not rise everywhere, a still smaller number may reach it.
  * @param model a decoder with norms before attention and feed-forward
  */
 export async function findCircuit(

@@ -1,5 +1,5 @@
-// Runs a transformer with some of the edges of its graph cut. The input of each target is the sum of the contributions
-// of its sources in this run. A cut edge replaces the contribution of its source by another value.
+// Runs a transformer with some edges of its graph cut. A cut edge replaces the contribution of its source to the input
+// of its target by another value.
 
 import { checkOptions, readWord } from '../../check/arguments.ts';
 import { argumentError, shapeError } from '../../check/errors.ts';
@@ -7,18 +7,15 @@ import { formatShape, sameShape } from '../../check/shape.ts';
 import { readTensorLike, type TensorLike } from '../../check/tensorlike.ts';
 import type { ValueName } from '../../models/valueName.ts';
 import { type Model, type Numbers, parametersOf } from '../arrays.ts';
-import { capturedBy, type PatchEdit, type PatchedModel, type PatchedResult } from '../patching/pairs.ts';
+import { capturedBy, type PatchedModel } from '../patching/pairs.ts';
 import { type Progress, readSteps } from '../steps.ts';
 import { contributionsOf, type Edges, edgesOf, inputOf, type Node, partOf } from './edges.ts';
 
-/**
- * The mean contribution of each source over all tokens of some sequences.
- * means (U,C)
- */
+/** The mean contribution of each source over all tokens of some sequences. means (U,C) */
 export type Contributions = { sources: Node[]; means: Numbers };
 /**
- * The value that a cut edge carries: zero, the contribution of its source in the run of another input with the same
- * number of tokens, or its mean contribution.
+ * The value that a cut edge carries: zero, or its source's contribution in a run of equal length, or its mean
+ * contribution.
  */
 export type Cut = 'zero' | { run: any } | { mean: Contributions };
 /** All connections of a model. edges: (U,V) for U sources and V targets, 1 where a source can reach a target. */
@@ -26,16 +23,11 @@ export type EdgeGraph = { sources: Node[]; targets: Node[]; edges: Numbers };
 /** cut: default 'zero' */
 export type RunEdgesOptions = { cut?: Cut; capture?: readonly ValueName[] };
 /**
- * The values (T,C) of cut edges. rows: by the index of the source; streams: by the index of the target, the input of
- * the target if all its edges are cut, which is the sum of the rows and of the biases of attention.
+ * Values (T,C) of cut edges. rows: by source; streams: by target, its input if all its edges are cut, biases included.
  */
 export type Off = { rows: Float32Array[]; streams: Float32Array[] };
 
-/**
- * Returns the graph of a model: sources add to the residual stream, targets read from it. edges (U,V): 1 if there is an
- * edge.
- * @param model a decoder with norms before attention and feed-forward
- */
+/** Returns the graph of a decoder with norms before attention and feed-forward. edges (U,V): 1 if there is an edge. */
 export function edgeGraph(model: Model): EdgeGraph {
   const { sources, targets, before } = edgesOf('edgeGraph', model);
   const data = new Float32Array(sources.length * targets.length).map((_, i) =>
@@ -45,9 +37,8 @@ export function edgeGraph(model: Model): EdgeGraph {
 }
 
 /**
- * Measures the mean contributions of all sources over the tokens of some sequences. runEdges accepts them as the values
- * of cut edges.
- * @param sequences inputs of forward, one sequence each
+ * Measures mean contributions of all sources over the tokens of sequences (inputs of forward), for the cut edges of
+ * runEdges.
  */
 export async function meanContributions(
   model: PatchedModel,
@@ -83,9 +74,8 @@ export async function meanContributions(
 
 /**
  * Runs an input with some edges active and all others cut. With all edges active, the result is that of forward. With
- * no active edge, each target reads the sum of the values of cut edges.
+ * none, each target reads the sum of the values of cut edges.
  * @param model a decoder with norms before attention and feed-forward
- * @param input of forward, one sequence
  * @param active (U,V) in the order of edgeGraph: 0 cuts an edge
  */
 export function runEdges<M extends PatchedModel>(
@@ -112,10 +102,7 @@ export function checkSingle(caller: string, parameter: string, { shape }: Number
   if (shape[0] !== 1) throw shapeError(caller, parameter, shape, 'one sequence, so that embed has a batch axis of 1');
 }
 
-/**
- * Returns the values of cut edges.
- * @param embed (1,T,C) of the run with cut edges
- */
+/** Returns the values of cut edges. embed: (1,T,C) of the run with cut edges. */
 export function offOf(caller: string, model: PatchedModel, edges: Edges, cut: Cut, embed: Numbers): Off {
   const { sources, capture } = edges;
   const [, tokens, width] = embed.shape;
@@ -168,7 +155,6 @@ function withStreams(
   return { rows, streams: counts.map((count) => sums.get(count) as Float32Array) };
 }
 
-/** @param active (U,V) */
 export function runActive(
   caller: string,
   model: PatchedModel,
@@ -201,8 +187,8 @@ export function runActive(
 }
 
 /**
- * Sets the input of a target (T,C). Starts from the input with all edges cut and adds the changes by active edges, or
- * starts from the input in this run and subtracts the changes by cut edges, whichever are fewer.
+ * Sets the input of a target (T,C): adds changes of active edges to the input with all edges cut, or subtracts changes
+ * of cut edges from the input in this run, whichever are fewer.
  */
 function setInput(
   { targets, before }: Edges,
@@ -225,7 +211,6 @@ class Changes {
   #read: (source: Node, values: Readonly<Record<string, Numbers>>) => Float32Array;
   #sources: readonly Node[];
   #off: Off;
-  /** The values of the run. */
   #values: Record<string, Numbers> = {};
   #made: Map<number, Float32Array> = new Map();
 
@@ -245,10 +230,7 @@ class Changes {
     }));
   }
 
-  /**
-   * Returns the change (T,C) of a source.
-   * @param u index of the source, which has been computed
-   */
+  /** Returns the change (T,C) of a source. u: index of the source, which has been computed. */
   of(u: number) {
     let change = this.#made.get(u);
     if (!change) {

@@ -8,9 +8,7 @@ import { type HeadDetails, type HeadScan, type Histogram, type Sample, tablesOf 
 import { ROLES_FILE, type RoleNames, rolesJson } from './headvisRoles.ts';
 
 export type HeadvisNames = {
-  /** name of the model */
   model: string;
-  /** name of the set of texts */
   dataset: string;
   /** names of the roles and their weights; default: by the measures of the scan */
   roles?: RoleNames;
@@ -32,9 +30,9 @@ const rounded = (x: number) => (Number.isNaN(x) ? null : Math.round(x * 1e4) / 1
 const allRounded = (values: ArrayLike<number>): number[] => Array.from(values, (x) => Number(rounded(x)));
 
 /**
- * Returns the files of an atlas of heads for HeadVis, by name: config.json, scatter_data.json, and one file in heads/
- * for each head. The HeadVis page reads them from its folder data/. Layers without attention are left out. roles.json
- * has the roles of the heads, which only readHeadvis reads.
+ * Returns the files of an atlas of heads, by name: config.json, scatter_data.json, and one file in heads/ for each
+ * head. The HeadVis page reads them from its folder data/; only readHeadvis reads roles.json. Layers without attention
+ * are left out.
  */
 export function writeHeadvis(scan: HeadScan, names: HeadvisNames): Record<string, Uint8Array<ArrayBuffer>> {
   checkOptions(CALLER, names, ['model', 'dataset', 'roles']);

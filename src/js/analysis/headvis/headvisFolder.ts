@@ -21,7 +21,6 @@ export class HeadvisFolder {
     this.#signal = signal;
   }
 
-  /** Reads some JSON files of a folder. */
   async read(folder: '' | 'heads', names: readonly string[]): Promise<unknown[]> {
     const opened = await this.#open(folder, names[0]);
     try {
@@ -31,7 +30,6 @@ export class HeadvisFolder {
     }
   }
 
-  /** @param name name of the first file to read, for errors */
   async #open(folder: '' | 'heads', name: string) {
     const open = async () => openFolder(CALLER, await filesIn(this.#files, folder), this.#openPath, this.#signal);
     if (folder === '') return open();
@@ -66,17 +64,13 @@ async function filesIn(files: ModelFiles, folder: '' | 'heads'): Promise<ModelFi
   return inFolder(entries as [string, Blob][], folder);
 }
 
-/** @param address a path or a URL */
 function join(address: string, folder: string) {
   const isUrl = /^(https?|blob|data):/i.test(address);
   const [, place, rest] = (isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address) as RegExpExecArray;
   return `${place.replace(/[\\/]+$/, '')}/${folder}${rest}`;
 }
 
-/**
- * Returns the files in the folder of config.json, or in a subfolder of that folder. config.json itself may be in any
- * folder.
- */
+/** Returns the files in the folder of config.json, which may be any, or in a subfolder of it. */
 function inFolder(entries: [string, Blob][], folder: string) {
   const known = entries.filter(([path]) => typeof path === 'string');
   const configs = known.filter(([path]) => /(^|\/)config\.json$/.test(path)).map(([path]) => path);

@@ -1,5 +1,4 @@
-// Reads the files of HeadVis, written by this module or another program. The summary of all heads is read at once, the
-// samples of a head on request.
+// Reads files of HeadVis, of any program: the summary of all heads at once, the samples of a head on request.
 
 import { checkOptions, readNumber, readSignal } from '../../check/arguments.ts';
 import type { ModelFiles, OpenPath } from '../../models/checkpoint/files.ts';
@@ -21,17 +20,15 @@ import { ROLES_FILE, readRoles } from './headvisRoles.ts';
 export type HeadvisOptions = { signal?: AbortSignal };
 export type HeadvisSample = Omit<Sample, 'sequence' | 'ids'> & { sequence: number | string };
 /**
- * The samples of a head in a file. Older files have only sequences. For these, the tables are computed from the
- * sequences, there is no histogram, and meanMax is NaN.
+ * The samples of a head. From older files, which have only sequences, tables are computed, there is no histogram, and
+ * meanMax is NaN.
  */
 export type HeadvisDetails = Omit<HeadDetails, 'sequences' | 'histogram'> & {
   sequences: HeadvisSample[];
   histogram?: Histogram;
 };
 export type HeadvisScan = {
-  /** name of the model */
   model: string;
-  /** name of the set of texts */
   dataset: string;
   /** heads that have files */
   heads: Head[];
@@ -50,22 +47,18 @@ export type Json = Record<string, any>;
 
 const CALLER = 'readHeadvis';
 const [CONFIG, SCATTER] = ['config.json', 'scatter_data.json'];
-/**
- * Names of the metrics in this module, by their names in the files. Files written by HeadVis itself have another name
- * for one of them.
- */
+/** Names of metrics in this module, by their names in files. HeadVis itself has another name for one of them. */
 const NAMES: Json = Object.assign(Object.create(null), { previous_token_score: 'previous' });
 for (const [name, [column]] of Object.entries(METRICS)) NAMES[column] = name;
 const MAX_HEADS = 2 ** 20;
 
 /**
- * Reads the files of HeadVis, a page that shows an atlas of attention heads. writeHeadvis writes such files.
- * @param files a folder, as a URL or, in Node, a path; or its files by name
+ * Reads the files that writeHeadvis or the HeadVis page's own tools write: a folder (a URL or, in Node, a path), or
+ * files by name.
  */
 export const readHeadvis = (files: ModelFiles, options?: HeadvisOptions): Promise<HeadvisScan> =>
   readTree(files, options);
 
-/** @param openPath opens a folder on disk */
 export async function readTree(
   files: ModelFiles,
   options: HeadvisOptions = {},

@@ -1,4 +1,4 @@
-// The roles of heads in a folder of HeadVis. They are in a file of their own, which the HeadVis page does not read.
+// The roles of heads in a folder of HeadVis, in a file that the HeadVis page does not read.
 
 import type { Numbers } from '../arrays.ts';
 import type { NamedHeads, RoleMeasures } from '../roles/headRoles.ts';
@@ -10,10 +10,7 @@ export type Json = Record<string, any>;
 
 export const ROLES_FILE = 'roles.json';
 
-/**
- * @param measures of the scan
- * @param heads [layer, head] of each head to write
- */
+/** measures: of the scan; heads: [layer, head] of each head to write */
 export function rolesJson(
   { names, weights }: RoleNames,
   { mean, chance }: RoleMeasures,
@@ -64,7 +61,6 @@ export function readRoles(file: unknown, layers: number, heads: number): NamedHe
   return { names, weights, mean, chance };
 }
 
-/** @param row by role */
 function copyNumbers(row: Json | undefined, to: Record<HeadRole, Numbers>, at: number) {
   for (const role of HEAD_ROLES) if (typeof row?.[role] === 'number') to[role].data[at] = row[role];
 }

@@ -9,7 +9,6 @@ import { type DifferentiableModel, differentiated } from '../patching/pairs.ts';
 import { type Progress, readSteps } from '../steps.ts';
 import { type JacobianLens, makeLens } from './jacobianLens.ts';
 
-/** The members of a Transformer that fitJacobianLens uses. */
 export type LensModel = DifferentiableModel & {
   options: { vocab?: number | undefined; context?: number; input?: string | undefined };
   encode(text: string): { ids: readonly number[] };
@@ -34,22 +33,18 @@ export type FitLensOptions = {
   signal?: AbortSignal;
 };
 /**
- * done: number of finished sequences; total: number of sequences that are long enough. change: relative change of the
- * mean by the last sequence, NaN for the first sequence.
+ * done: finished sequences; total: sequences that are long enough; change: of the mean by the last, relative, NaN at
+ * first.
  */
 export type FitLensProgress = { done: number; total: number; change: number };
-/** The validated options. */
 export type Fit = {
-  /** ascending */
   layers: number[];
   target: number;
   skip: number;
   length: number;
-  /** C */
   width: number;
   batch?: number;
 };
-/** Sums of squared elements. changed: of the change of J; size: of J. */
 export type Squares = { changed: number; size: number };
 
 const OPTIONS = ['layers', 'target', 'skip', 'length', 'batch', 'until', 'onProgress', 'onRun', 'signal'];
@@ -100,13 +95,7 @@ export async function fitJacobianLens(
   return makeLens({ layers: fit.layers, matrices, prompts: changes.length, width: fit.width }, changes);
 }
 
-/**
- * Computes some rows of the matrix of each layer for one sequence.
- * @param ids (T)
- * @param channel the first row
- * @param count of rows
- * @returns (count,C) for each layer
- */
+/** Computes rows (count,C) of each layer's matrix for the labels (T) of one sequence. channel: the first row. */
 function rowsOf(
   caller: string,
   model: LensModel,
@@ -129,10 +118,7 @@ function rowsOf(
   return names.map((name) => meanOverTokens(gradients[name].data, { count, tokens, width, skip }));
 }
 
-/**
- * @param gradient (count,T,C)
- * @returns (count,C), the mean over the tokens from skip to the last but one
- */
+/** gradient: (count,T,C); returns (count,C), the mean over the tokens from skip to the last but one */
 function meanOverTokens(
   gradient: Float32Array,
   { count, tokens, width, skip }: { count: number; tokens: number; width: number; skip: number },
@@ -147,10 +133,8 @@ function meanOverTokens(
 }
 
 /**
- * Updates rows of the mean over sequences with the rows of one more sequence.
- * @param start index of the first element of the rows
- * @param n number of sequences, including this one
- * @param squares sums to which this change is added
+ * Updates rows of the mean over n sequences with those of the n-th. start: of the rows; squares: sums to which this
+ * change is added.
  */
 function addRows(mean: Float32Array, start: number, rows: Float64Array, n: number, squares: Squares) {
   for (let i = 0; i < rows.length; i++) {
@@ -195,7 +179,6 @@ function readFit(caller: string, model: LensModel, options: FitLensOptions): Fit
   return { layers: sorted, target, skip, length, width, batch };
 }
 
-/** Returns the labels of the sequences that are long enough. */
 function readSequences(
   caller: string,
   model: LensModel,
@@ -230,9 +213,8 @@ function readSequences(
 }
 
 /**
- * Returns the number of channels with which a run takes roughly MAX_BYTES. For each token, a block has about ten
- * vectors of width C, three of the width of the feed-forward layer, one row of attention weights for each head, and as
- * many gradients.
+ * Returns the number of channels for which a run takes about MAX_BYTES. For each token, a block has about ten vectors
+ * of width C, three of the width of the feed-forward layer, a row of weights for each head, and as many gradients.
  */
 function defaultBatch({ options: { layers, dModel, numHeads, mlp = 4 * dModel } }: LensModel, tokens: number) {
   const bytes = 4 * tokens * layers * 2 * (10 * dModel + 3 * mlp + numHeads * tokens);

@@ -14,21 +14,18 @@ export type JacobianLens = {
   matrices: { [layer: number]: Numbers };
   /** number of sequences of which the matrices are the mean */
   prompts: number;
-  /** C */
   width: number;
   /** relative change of the mean after each sequence, NaN for the first; empty if unknown */
   changes: number[];
 };
-/** A validated lens. */
 export type ReadLens = { layers: number[]; prompts: number; width: number; matrices: Map<number, Float32Array> };
 
 const CAPTURE = ['blocks.*.out'];
 
 /**
- * Returns the predictions head(norm(J · h)) from the output h of each block. J · h is the final residual stream to
- * which h leads on average. fitJacobianLens measures J. The logit lens is head(norm(h)), without J.
+ * Returns the predictions head(norm(J · h)) from the output h of each block of the lens, in its order. J · h is the
+ * final residual stream to which h leads on average. The logit lens is head(norm(h)), without J.
  * @param result of forward with capture: ['blocks.*.out']
- * @returns in the order of the lens' layers
  */
 export function jacobianLens(model: Model, result: Result, lens: JacobianLens, options: LensOptions = {}): LensLayer[] {
   const caller = 'jacobianLens';
@@ -52,10 +49,7 @@ const wrongLayers = (caller: string, parameter: string, got: unknown, expected: 
     got,
   });
 
-/**
- * @param matrix (C,C)
- * @param x (C)
- */
+/** matrix: (C,C); x: (C) */
 function product(matrix: Float32Array, x: Float64Array) {
   return x.map((_, i) => {
     let sum = 0;
@@ -65,8 +59,8 @@ function product(matrix: Float32Array, x: Float64Array) {
 }
 
 /**
- * Merges lenses that were fitted to different sequences. The matrices are averaged, weighted by `prompts`.
- * @param lenses of the same layers and width
+ * Merges lenses of the same layers and width, fitted to different sequences: the means of their matrices, weighted by
+ * `prompts`.
  */
 export function mergeJacobianLenses(lenses: readonly JacobianLens[]): JacobianLens {
   const caller = 'mergeJacobianLenses';
@@ -99,7 +93,7 @@ export function makeLens({ layers, matrices, prompts, width }: ReadLens, changes
   return { layers, matrices: Object.fromEntries(named), prompts, width, changes };
 }
 
-/** @returns validated lens; its matrices are not copied */
+/** returns validated lens; its matrices are not copied */
 export function readLens(caller: string, parameter: string, lens: JacobianLens): ReadLens {
   if (typeof lens !== 'object' || lens === null)
     throw argumentError(caller, parameter, lens, 'a lens of fitJacobianLens or readJacobianLens');

@@ -1,5 +1,5 @@
-// Reads and writes files of Jacobian lenses. A file is a dict { J: { layer: matrix }, n_prompts, source_layers, d_model
-// } saved by torch.save, as the authors' Python package jlens writes it. Nothing in the file is executed.
+// Reads and writes files of Jacobian lenses as the authors' Python package jlens does: a dict { J: { layer: matrix },
+// n_prompts, source_layers, d_model } saved by torch.save. Nothing in the file is executed.
 
 import { argumentError } from '../../check/errors.ts';
 import { quote } from '../../check/quote.ts';
@@ -24,9 +24,8 @@ const FIELDS = ['J', 'n_prompts', 'source_layers', 'd_model'];
 const MAX_HALF = 65504;
 
 /**
- * Reads a lens from a file written by writeJacobianLens or by the Python package jlens.
- * @param source the bytes of a file
- * @returns with empty `changes`, because the file does not contain them
+ * Reads a file of writeJacobianLens or of the Python package jlens. `changes` is empty, because the file does not
+ * contain it.
  */
 export function readJacobianLens(source: ArrayBuffer | ArrayBufferView): JacobianLens {
   const caller = 'readJacobianLens';
@@ -59,7 +58,6 @@ const nameOf = (layer: number) => `J[${layer}]`;
 const wrong = (caller: string, name: string, got: unknown, expected: string) =>
   formatError(caller, `${name} is ${describe(got)}, expected ${expected}`, { parameter: name, expected, got });
 
-/** @param value of a pickle */
 const describe = (value: unknown) =>
   value instanceof Map
     ? 'a dict'
@@ -89,7 +87,6 @@ function readInteger(caller: string, name: string, value: unknown, least: number
   return value as number;
 }
 
-/** @returns by layer */
 function readTensors(caller: string, value: unknown): Map<number, TorchTensor> {
   const expected = 'a dict from layers to matrices, one at least';
   if (!(value instanceof Map) || value.size === 0) throw wrong(caller, 'J', value, expected);
@@ -102,7 +99,6 @@ function readTensors(caller: string, value: unknown): Map<number, TorchTensor> {
   return tensors;
 }
 
-/** @param layers ascending */
 function checkLayers(caller: string, value: unknown, layers: readonly number[]) {
   const same = Array.isArray(value) && value.length === layers.length && value.every(Number.isSafeInteger);
   const sorted = same ? [...value].sort((a, b) => a - b) : [];
@@ -120,10 +116,7 @@ function checkFinite(caller: string, name: string, data: Float32Array) {
     });
 }
 
-/**
- * Returns the bytes of a file that readJacobianLens and the Python package jlens can read. The matrices are written in
- * float16.
- */
+/** Returns a file that readJacobianLens and the Python package jlens can read. The matrices are in float16. */
 export function writeJacobianLens(lens: JacobianLens): Uint8Array<ArrayBuffer> {
   const caller = 'writeJacobianLens';
   const { layers, matrices, prompts, width } = readLens(caller, 'lens', lens);

@@ -18,7 +18,6 @@ export type LensOptions = {
 /** A predicted label. rank is 0 for the most likely label. */
 export type Guess = { label: number; logit: number; probability: number; rank: number };
 export type LensLayer = {
-  /** name of the value: 'embed' or the output of a block */
   at: string;
   tokens: { token: number; top: Guess[]; labels: Guess[] }[];
 };
@@ -38,16 +37,10 @@ export function logitLens(model: Model, result: Result, options: LensOptions = {
   return readStages('logitLens', model, result, ['embed', 'blocks.*.out'], stages, options);
 }
 
-/**
- * A value of the residual stream from which logits are predicted. transport: maps it to the final residual stream, (C)
- * → (C).
- */
+/** transport: maps a value (C) of the residual stream to the final residual stream. */
 export type Stage = { at: string; transport: (x: Float64Array) => Float64Array };
 
-/**
- * Returns the predictions of the final norm and the head for some values of the residual stream.
- * @param needed names that the result must have captured, for errors
- */
+/** Returns what the final norm and the head predict. needed: names of values that must be captured, for errors. */
 export function readStages(
   caller: string,
   model: Model,
@@ -80,7 +73,6 @@ export function readStages(
   });
 }
 
-/** @param logits (V) */
 function guess(logits: Float64Array, top: number, labels: readonly number[]) {
   const max = logits.reduce((a, x) => Math.max(a, x), -Infinity);
   const sum = logits.reduce((a, x) => a + Math.exp(x - max), 0);
@@ -93,10 +85,7 @@ function guess(logits: Float64Array, top: number, labels: readonly number[]) {
   return { top: likeliest(logits, top).map(of), labels: labels.map(of) };
 }
 
-/**
- * @param logits (V)
- * @returns labels
- */
+/** logits: (V); returns labels */
 function likeliest(logits: Float64Array, count: number): number[] {
   const found: number[] = [];
   while (found.length < Math.min(count, logits.length)) {

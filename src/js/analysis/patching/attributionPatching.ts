@@ -20,16 +20,13 @@ import { softmaxFix } from './softmaxFix.ts';
 
 export type AttributionPatchingOptions = {
   /**
-   * name of the patched values: 'blocks.*.heads' (default); 'blocks.*.' followed by query, key, value or the name of
-   * another value with one row for each token; or 'embed'
+   * 'blocks.*.heads' (default); 'blocks.*.' and query, key, value or another value with a row for each token; or
+   * 'embed'
    */
   at?: ValueName;
   /** recompute the softmax with the clean query or key (QK fix); only if `at` names queries or keys */
   fix?: boolean;
-  /**
-   * return the mean, over all blocks, of the absolute effect estimated without the gradient through that block
-   * (GradDrop)
-   */
+  /** return the mean over blocks of the absolute effect estimated without the gradient through that block (GradDrop) */
   drop?: boolean;
   /** also measure the true effects, with one run for each patched value */
   exact?: boolean;
@@ -38,8 +35,7 @@ export type AttributionPatchingOptions = {
   signal?: AbortSignal;
 };
 /**
- * T is the number of tokens, L the number of layers, H the number of heads (of key heads for keys and values). Arrays
- * of values without heads have no axis H, and those of 'embed' have only the axis T.
+ * Arrays of values without heads have no axis H, and those of 'embed' only T. At keys and values H counts key heads.
  */
 export type AttributionPatching = {
   /** the metric of the clean run */
@@ -153,8 +149,8 @@ export async function attributionPatching(
 }
 
 /**
- * The patched values. names: their names, by layer; heads: true if they have an axis of heads; needed: names of the
- * values whose gradients are needed.
+ * at: names by layer; heads: whether they have an axis of heads; needed: names of the values whose gradients are
+ * needed.
  */
 export type Place = {
   at: string;
@@ -225,7 +221,6 @@ function estimate(
   return Float64Array.from(layers.flatMap((effects) => [...effects]));
 }
 
-/** Returns the sums of consecutive groups of `count` values. */
 const sumsOver = (values: Float64Array, count: number) =>
   Float64Array.from({ length: count === 0 ? 0 : values.length / count }, (_, i) =>
     values.subarray(i * count, (i + 1) * count).reduce((a, b) => a + b, 0),
@@ -235,9 +230,7 @@ const meanOfAbsolutes = (lists: Float64Array[], divisor: number) =>
   lists[0].map((_, i) => lists.reduce((sum, list) => sum + Math.abs(list[i]), 0) / divisor);
 
 /**
- * Returns the edit that sets one value of the corrupted run to its clean value.
- * @param index in an array of this shape
- * @param each true: one token, false: all tokens
+ * Sets one value of the corrupted run to its clean value. index: in an array of this shape; each: one token, not all.
  */
 function editAt(
   { names, heads }: Place,

@@ -1,5 +1,4 @@
-// Runs a model for comparisons of two runs: the clean run, from which values are copied, and the corrupted run, in
-// which they are set.
+// Runs a model twice to compare a clean run, from which values are copied, with a corrupted run, in which they are set.
 
 import { readNumber } from '../../check/arguments.ts';
 import { argumentError, HeadlightError, shapeError } from '../../check/errors.ts';
@@ -8,7 +7,6 @@ import { readTensorLike, type TensorLike } from '../../check/tensorlike.ts';
 
 import type { Model, Numbers, Parameter, Result } from '../arrays.ts';
 
-/** The name of a value. Each kind of model has a type for its names. */
 export type AnyName = any;
 export type PatchedResult = Result & { logits?: Parameter | undefined; dispose(): void };
 export type PatchedModel = Model & {
@@ -23,9 +21,8 @@ export type PatchEdit = {
   change?: (value: Numbers, name: string) => Numbers | void;
 };
 /**
- * Computes a number from the result of a run, such as a logit, a difference of logits or a loss. gradient: computes the
- * derivative of that number with respect to the logits, in the shape of the logits. Functions that differentiate need
- * it.
+ * Computes a number from a result of forward, such as a loss. gradient: its derivative with respect to the logits, in
+ * their shape; functions that differentiate need it.
  */
 export type Metric = { (result: any): number; gradient?: (result: any) => Numbers };
 export type GradientOptions = {
@@ -81,11 +78,9 @@ export function measured<R>(result: PatchedResult, read: (result: PatchedResult)
   }
 }
 
-/** Runs a model with edits and returns the metric. */
 export const runEdited = (caller: string, model: PatchedModel, input: any, metric: Metric, edit: PatchEdit[]) =>
   measured(model.forward(input, { edit }), (result) => readMetric(caller, metric, result));
 
-/** Copies arrays by name. */
 export function copyAll(caller: string, arrays: Readonly<Record<string, TensorLike>>) {
   const copies: Record<string, Numbers> = {};
   for (const [name, array] of Object.entries(arrays)) {
@@ -95,11 +90,9 @@ export function copyAll(caller: string, arrays: Readonly<Record<string, TensorLi
   return copies;
 }
 
-/** Runs a model and returns copies of captured values. */
 export const capturedBy = (caller: string, model: PatchedModel, input: any, capture: string[]) =>
   measured(model.forward(input, { capture }), ({ captured }) => copyAll(caller, captured));
 
-/** Runs a model and returns the metric and copies of captured values. */
 export const runCaptured = (caller: string, model: PatchedModel, input: any, metric: Metric, capture: string[]) =>
   measured(model.forward(input, { capture }), (result) => ({
     value: readMetric(caller, metric, result),

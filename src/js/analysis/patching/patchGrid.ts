@@ -1,5 +1,5 @@
-// Activation patching of every place of a model. The places of a layer are, at each token, the residual stream, all
-// heads together and the feed-forward layer, and also each head at all tokens.
+// Activation patching of every place of a model: at each token, each layer's residual stream, all its heads and its
+// feed-forward layer; and each head at all tokens.
 
 import { checkOptions } from '../../check/arguments.ts';
 import { argumentError } from '../../check/errors.ts';
@@ -8,15 +8,14 @@ import { readSteps } from '../steps.ts';
 import { checkMetric, checkPair, type Metric, type PatchedModel, runCaptured, runEdited } from './pairs.ts';
 
 /**
- * stream: the input of a layer at a token. heads: all heads of a layer at a token, before the output projection. mlp:
- * the output of its feed-forward layer at a token. head: one head at all tokens.
+ * stream: input of a layer at a token. heads, mlp: all heads (before the output projection) or the feed-forward layer
+ * at a token. head: one head at all tokens.
  */
 export type GridPart = 'stream' | 'heads' | 'mlp' | 'head';
 /** A place in the model. place: the index of the token, or of the head. */
 export type GridPlace = { part: GridPart; layer: number; place: number };
 /**
- * value: the metric of the run with this place patched; effect: value − corrupted; recovered: effect / (clean −
- * corrupted).
+ * value: metric of the run with this place patched; effect: value − corrupted; recovered: effect / (clean − corrupted).
  */
 export type GridProgress = GridPlace & {
   done: number;
@@ -29,19 +28,18 @@ export type PatchGridOptions<P extends GridPart = GridPart> = {
   /** default: all parts that the model has */
   parts?: readonly P[];
   /**
-   * called before each run for the place to measure next. If it returns undefined or a place that is already measured,
-   * the next place in this order is measured: stream, heads, mlp, head, each from the last layer to the first
+   * called before each run for the place to measure next. If it returns undefined or a measured place, the order is
+   * stream, heads, mlp, head, each from the last layer to the first
    */
   next?: () => GridPlace | undefined | Promise<GridPlace | undefined>;
   /**
-   * for each token of the corrupted input, the token of the clean input whose values replace its values, or −1 for
-   * none. A token with −1 is not measured and keeps its values in every run. Default: the token at the same position,
-   * which requires inputs of the same length
+   * the clean token whose values replace those of each corrupted token, or −1: this token is not measured and keeps its
+   * values in every run. Default: the token at the same position, which requires inputs of the same length
    */
   align?: readonly number[];
   /**
-   * called once before the first place is measured, when the metrics of both runs and `same` are known. A promise is
-   * awaited; if it rejects, so does patchGrid
+   * called once with the metrics of both runs and `same`, before a place is measured. A promise is awaited, as in
+   * onProgress
    */
   onRuns?: (runs: PatchGrid<P>) => unknown;
   /** a promise is awaited; if it rejects, so does patchGrid */
@@ -49,9 +47,8 @@ export type PatchGridOptions<P extends GridPart = GridPart> = {
   signal?: AbortSignal;
 };
 /**
- * effects, recovered: as in GridProgress, (L,T), or (L,H) for the part head. same: 1 where both runs have the same
- * value, such as at every token before the first different token in a causal model. The effect of such a place is
- * exactly 0, and the model is not run for it.
+ * effects, recovered: as in GridProgress, (L,T), or (L,H) for head. same: 1 where both runs have the same value, such
+ * as before the first different token of a causal model. The effect is exactly 0 there, without a run.
  */
 export type Grid = { effects: Numbers; recovered: Numbers; same: { data: Uint8Array; shape: number[] } };
 export type PatchGrid<P extends GridPart = GridPart> = {
@@ -64,8 +61,7 @@ export type PatchGrid<P extends GridPart = GridPart> = {
 };
 
 /**
- * The parts in the order in which they are measured. at: name of the value in a block, (1,T,C) or (1,H,T,D); axis: the
- * axis of this value whose indices are the places (tokens or heads).
+ * Parts in the order of measuring. at: name of the value in a block, (1,T,C) or (1,H,T,D); axis: that of the places.
  */
 const PARTS = {
   stream: { at: 'in', axis: 1 },
@@ -79,8 +75,6 @@ const NAMES = Object.keys(PARTS) as GridPart[];
  * Runs the corrupted input once for each place, with the value of this place replaced by that of the clean run, as
  * `patch` does. The effects are measured, not estimated. Each input is one sequence. Without `align` they have the same
  * number of tokens.
- * @param clean an input of forward
- * @param corrupted an input of forward
  */
 export async function patchGrid<P extends GridPart = GridPart>(
   model: PatchedModel,
@@ -128,7 +122,6 @@ export async function patchGrid<P extends GridPart = GridPart>(
   return found;
 }
 
-/** @returns in the order in which they are measured */
 function readParts(caller: string, { options: { mlp = 1 } }: PatchedModel, parts: unknown): GridPart[] {
   const known = NAMES.filter((part) => part !== 'mlp' || mlp > 0);
   if (parts === undefined) return known;
@@ -138,13 +131,9 @@ function readParts(caller: string, { options: { mlp = 1 } }: PatchedModel, parts
   return known.filter((part) => parts.includes(part));
 }
 
-/** Values of a run by name. */
 export type Values = Record<string, Numbers>;
 
-/**
- * Returns the values of the clean run, moved to the aligned tokens of the corrupted run. A token with −1 keeps its
- * values of the corrupted run.
- */
+/** Returns the clean values, moved to their aligned tokens. A token with −1 keeps its corrupted values. */
 function alignRuns(caller: string, from: Values, into: Values, align: readonly number[]): Values {
   const move = (clean: Numbers, own: Numbers) => {
     const [S, D] = clean.shape.slice(-2);

@@ -10,8 +10,7 @@ import { checkMetric, type Metric, measured, type PatchedModel, readMetric, runE
 
 export type PatchOptions = {
   /**
-   * the name of the patched value, in every block: 'blocks.*.heads', 'blocks.*.out', 'blocks.*.mlp' …; or 'embed'; in
-   * an encoder 'encoder.blocks.*.heads' …, 'encoder.embed'
+   * a value of every block, 'blocks.*.heads', 'blocks.*.out' …; or 'embed'; in an encoder 'encoder.blocks.*.heads' …
    */
   at: ValueName;
   /** what one run patches; default 'head' for values with heads, otherwise 'token' */
@@ -27,7 +26,9 @@ export type PatchResult = {
   clean: number;
   /** the metric of the corrupted run */
   corrupted: number;
-  /** the metrics of the corrupted runs with one patched value: (L,H) or (L,T); at keys and values (L,G); at 'embed' (T) */
+  /**
+   * the metrics of the corrupted runs with one patched value: (L,H) or (L,T); at keys and values (L,G); at 'embed' (T)
+   */
   values: Numbers;
   /** (value − corrupted) / (clean − corrupted): 0 if nothing is recovered, 1 if all of it is */
   recovered: Numbers;
@@ -41,8 +42,6 @@ const ROWS = /^(encoder\.)?(embed|blocks\.\*\.(cross\.)?(in|norm1|norm|norm2|att
  * replaced by its value in the clean run (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal
  * Mediation Analysis"; Meng et al. 2022, "Locating and Editing Factual Associations in GPT"). Both inputs have the same
  * number of tokens.
- * @param clean an input of forward
- * @param corrupted an input with the same number of tokens
  */
 export async function patch(
   model: PatchedModel,
@@ -103,7 +102,6 @@ function measureClean(model: PatchedModel, clean: any, metric: Metric, at: strin
   return { from, clean: best };
 }
 
-/** Returns a copy of a captured value. */
 function captured(result: Result, at: string, layer: number): Numbers {
   const name = at.replace('*', String(layer));
   const { floats, shape } = readCaptured('patch', result, name, HEADS.test(at) ? 'BHTD' : 'BTC', [at]);

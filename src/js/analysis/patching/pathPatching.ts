@@ -16,8 +16,8 @@ export type PathOptions = {
   from?: Head | readonly Head[];
   to: 'logits' | Receiver | readonly Receiver[];
   /**
-   * the paths: 'residual': only the residual connections; 'mlps': also the feed-forward layers, but no other heads;
-   * 'all': everything between sender and receiver. Default 'mlps'
+   * 'residual': paths along residual connections only; 'mlps' (default): also feed-forward layers, but no heads; 'all':
+   * everything between
    */
   through?: 'residual' | 'mlps' | 'all';
   /** a promise is awaited; if it rejects, so does pathPatch */
@@ -32,8 +32,7 @@ export type PathResult = {
   /** the metric of the corrupted run */
   corrupted: number;
   /**
-   * the metrics with a patched path: (L,H), NaN for heads that are not before every receiver; with the option `from`,
-   * one number of shape []
+   * metrics with a patched path: (L,H), NaN for heads not before every receiver; with `from`, one number of shape []
    */
   values: Numbers;
   /** (value − corrupted) / (clean − corrupted): 0 if nothing is recovered, 1 if all of it is */
@@ -50,12 +49,10 @@ const FIXED: Record<string, string[]> = {
 
 /**
  * Runs path patching (Wang et al. 2022, "Interpretability in the Wild"): measures the metric of the corrupted run if
- * only `to` reads the clean values of the heads `from`. This takes two runs for each sender. In the first run, the
- * sender has its clean value, and everything that is not on the paths keeps its corrupted value. In the second run, the
- * receivers have their values of the first run, and everything after them is computed again. With to: 'logits' the
- * first run is the result. Each input is one sequence, and both have the same number of tokens.
- * @param clean an input of forward
- * @param corrupted an input with the same number of tokens
+ * only `to` reads the clean values of the heads `from`. Each sender takes two runs. In the first, it has its clean
+ * value, and everything that is not on the paths keeps its corrupted value. In the second, the receivers have their
+ * values of the first run, and everything after them is computed again; with to: 'logits' the first run is the result.
+ * Each input is one sequence, and both have the same number of tokens.
  */
 export async function pathPatch(
   model: PathModel,
@@ -113,7 +110,6 @@ const notAfter = ({ layer, head }: Head) =>
 
 /** Keeps the values of the clean and the corrupted run, and runs the model with patched paths. */
 class Paths {
-  /** The metrics of the clean and the corrupted run. */
   declare best: number;
   declare worst: number;
 
@@ -121,12 +117,10 @@ class Paths {
   #corrupted: any;
   #metric: Metric;
   #receivers: readonly Receiver[];
-  /** Edits that fix values of the corrupted run. */
   #fixed: PatchEdit[];
   /** Outputs of the heads in the clean run, by layer. */
   #clean: Numbers[];
 
-  /** @param fixed names of values in a block */
   constructor(
     model: PathModel,
     clean: any,
@@ -162,7 +156,6 @@ class Paths {
     );
   }
 
-  /** Returns the metric with the paths from some heads patched. */
   patch(senders: readonly Head[]) {
     const sent = senders.map(({ layer, head }) => ({ at: `blocks.${layer}.heads`, head, set: this.#clean[layer] }));
     const names = this.#receivers.map(nameOf);
@@ -176,10 +169,7 @@ class Paths {
     return this.#run(this.#corrupted, received, []).value;
   }
 
-  /**
-   * Runs the model and returns the metric and copies of captured values.
-   * @param capturesOnly true if the metric is not measured, so that the logits of one token are enough
-   */
+  /** Returns the metric and copies of captured values. capturesOnly: the logits of one token are enough. */
   #run(input: any, edit: PatchEdit[], capture: string[], capturesOnly = false) {
     const result = this.#model.forward(input, { capture, edit, last: capturesOnly });
     try {

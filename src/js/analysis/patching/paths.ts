@@ -17,7 +17,6 @@ const INPUTS = ['query', 'key', 'value', 'mlp'];
 const readPlace = (name: string, value: unknown, count: number) =>
   readNumber(CALLER, name, value, { integer: true, least: 0, most: count - 1 });
 
-/** @param from a head or a list of heads */
 export function readSenders(from: unknown, { layers, numHeads }: ModelOptions): Head[] {
   const list = Array.isArray(from) ? from : [from];
   if (list.length === 0) throw argumentError(CALLER, 'from', from, 'a head { layer, head }, or a list of heads');
@@ -31,7 +30,7 @@ export function readSenders(from: unknown, { layers, numHeads }: ModelOptions): 
   });
 }
 
-/** @returns none for the logits */
+/** returns none for the logits */
 export function readReceivers(to: unknown, options: ModelOptions): Receiver[] {
   if (to === 'logits') return [];
   const list = Array.isArray(to) ? to : [to];

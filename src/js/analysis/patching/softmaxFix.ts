@@ -1,21 +1,18 @@
-// The QK fix of AtP* (Kramár et al. 2024): estimates the effect of one query or key through the attention weights of
-// its head, with a recomputed softmax.
+// The QK fix of AtP* (Kramár et al. 2024): estimates the effect of a query or key through a recomputed softmax.
 
 import { type Resolved, scaleOf } from '../../models/options.ts';
 import { type Model, type Numbers, parametersOf } from '../arrays.ts';
 
 export type Run = { values: Readonly<Record<string, Numbers>>; gradients: Readonly<Record<string, Numbers>> };
-/** Offsets of one head in arrays: query (T,D), key (S,D), and the square (T,S) of scores and gradients of the weights. */
+/**
+ * Offsets of one head in arrays: query (T,D), key (S,D), and the square (T,S) of scores and gradients of the weights.
+ */
 export type Offsets = { query: number; key: number; square: number; group: number; head: number };
 
 /**
- * Returns Σ (A′ − A) · ∂m/∂A over queries and keys, for each head and token. A are the attention weights of the
- * corrupted run, A′ the weights if this token has its clean query or key. The value of a key head is the sum over its
- * query heads.
- * @param name of the query or key
- * @param clean (1,H,T,D) or (1,G,S,D)
- * @param corrupted with queries, keys, scores, and the gradients of the weights
- * @returns (H,T) or (G,S)
+ * Returns Σ (A′ − A) · ∂m/∂A for each head and token, (H,T) or (G,S): A are the weights of the corrupted run, A′ those
+ * if this token has its clean query or key (1,H,T,D) or (1,G,S,D). The value of a key head sums over its query heads.
+ * `corrupted` has queries, keys, scores, and the gradients of the weights.
  */
 export function softmaxFix(model: Model, layer: number, name: string, clean: Numbers, corrupted: Run): Float64Array {
   const of = (other: string) => name.replace(/(query|key)$/, other);
@@ -60,18 +57,14 @@ export function softmaxFix(model: Model, layer: number, name: string, clean: Num
 }
 
 /**
- * Returns Σ (A′ − A) · gradient, where A and A′ are the softmax of the scores before and after a change.
- * @param before (S)
- * @param sum ln Σ e^score before
- * @param after (S)
- * @param gradient (S)
+ * Returns Σ (A′ − A) · gradient over (S), where A and A′ are the softmax of the scores before and after a change. sum:
+ * ln Σ e^score before.
  */
 function softmaxChange(before: Float64Array, sum: number, after: Float64Array, sink: number, gradient: Float32Array) {
   const newSum = logSum(after, sink);
   return before.reduce((total, x, s) => total + (Math.exp(after[s] - newSum) - Math.exp(x - sum)) * gradient[s], 0);
 }
 
-/** Returns a copy in which one number is replaced. */
 function withOne(list: Float64Array, at: number, value: number) {
   const copy = list.slice();
   copy[at] = value;
@@ -85,13 +78,11 @@ function logSum(scores: Float64Array, sink: number) {
   return most + Math.log(scores.reduce((sum, x) => sum + Math.exp(x - most), Math.exp(sink - most)));
 }
 
-/** Returns the sinks (H) of a block, or undefined. */
 const sinksOf = (model: Model, layer: number) =>
   parametersOf('attributionPatching', model).vector(`blocks.${layer}.attention.sinks`);
 
 /**
- * Returns a function from the indices of a query and a key to the change of their score. It applies only the scale and
- * the softcap, because a bias and a mask are the same before and after.
+ * Returns the change of a score, by query and key, from scale and softcap. Bias and mask are the same before and after.
  */
 function scoreChange(
   { options }: Model,

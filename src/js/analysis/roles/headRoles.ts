@@ -30,8 +30,8 @@ export type HeadRoleOptions = {
   causal?: boolean;
 };
 /**
- * The roles of heads by layer and head. names: null for a head without a role. weights: the mean weight on the keys
- * that the head's rule predicts, which is `mean` of its role; null for a head without a role.
+ * Roles by layer and head. names: null for a head without a role. weights: mean weight on the keys that its rule
+ * predicts.
  */
 export type NamedHeads = RoleMeasures & { names: (HeadRole | null)[][]; weights: (number | null)[][] };
 
@@ -101,10 +101,6 @@ function readIds(ids: TensorLike | undefined, batch: number, length: number) {
   return (b: number) => Int32Array.from(floats.subarray(b * length, (b + 1) * length));
 }
 
-/**
- * Returns true if no query attends to a later key.
- * @param weights (B,H,T,T)
- */
 function isCausal({ floats, shape: [, , length] }: Read) {
   for (let row = 0; row * length < floats.length; row++)
     for (let s = (row % length) + 1; s < length; s++) if (floats[row * length + s] !== 0) return false;

@@ -81,11 +81,7 @@ function gramOf({ floats, shape: [out, inside] }: Read, head: number, width: num
   return gram;
 }
 
-/**
- * Returns √(v · gram · v), or ‖ v ‖ without gram.
- * @param v (D)
- * @param gram (D,D)
- */
+/** Returns √(v · gram · v), or ‖ v ‖ without gram. v: (D); gram: (D,D). */
 function normOf(v: Float32Array, gram?: Float64Array) {
   let sum = 0;
   for (let i = 0; i < v.length; i++)
@@ -169,10 +165,6 @@ export function headScores(weights: readonly TensorLike[], options: HeadScoreOpt
   ) as HeadScores;
 }
 
-/**
- * Returns the earlier positions with the same token as a query.
- * @param ids (S)
- */
 function equalsBefore(ids: Float32Array, query: number) {
   const positions = [];
   for (let s = 0; s < query; s++) if (ids[s] === ids[query]) positions.push(s);
@@ -180,10 +172,8 @@ function equalsBefore(ids: Float32Array, query: number) {
 }
 
 /**
- * Returns the scores of one row of weights in the order of SCORES. A score is undefined if the query does not count for
- * it.
- * @param row (S)
- * @param equal earlier keys with the same token as the query
+ * Returns the scores of one row in the order of SCORES, undefined where the query does not count. equal: earlier keys
+ * with the same token.
  */
 function scoreRow(row: Float32Array, query: number, equal: number[] = []) {
   let [entropy, distance] = [0, 0];
@@ -199,7 +189,6 @@ function scoreRow(row: Float32Array, query: number, equal: number[] = []) {
   return [previous, first, total(equal), total(after, 1), entropy, distance];
 }
 
-/** @param value (S) or (B,S) */
 function readTokens(caller: string, parameter: string, value: TensorLike | undefined, batch: number, keys: number) {
   if (value === undefined) return undefined;
   const { floats, shape } = readArray(caller, parameter, value, 'T', 'BT');

@@ -1,5 +1,4 @@
-// The rules by which heads get roles. Each rule predicts keys for the rows of attention weights. A head has a role if
-// it gives most of its weight to the keys that the rule predicts.
+// The rules by which heads get roles. A head has a role if most of its weight is on the keys that the rule predicts.
 
 /** The keys that a query t can see are from t − left to t + right. */
 export type Bounds = { left: number; right: number };
@@ -30,11 +29,7 @@ export const boundsOf = ({
     return { left, right: causal ? 0 : left };
   });
 
-/**
- * Returns true if the rule of a role predicts a key for a query. Only the rule `first` predicts key 0, to which many
- * heads attend if they find nothing else.
- * @param t query
- */
+/** Returns true if a rule predicts the key for query t. Only `first` predicts key 0, which many heads use as a rest. */
 export function predicts(role: HeadRole, ids: ArrayLike<number>, t: number, key: number) {
   if (t === 0) return false;
   if (role === 'first') return key === 0;
@@ -56,9 +51,8 @@ export const noCounts = (): Record<HeadRole, number> => ({
 });
 
 /**
- * Counts, for each role, the rows of a sequence in which its rule predicts a visible key, and sums the shares of the
- * predicted keys among the visible keys of these rows.
- * @param equalsBefore returns the earlier keys with the token of a query
+ * Counts, for each role, the rows in which its rule predicts a visible key, and sums the shares of predicted among
+ * visible keys. equalsBefore: returns earlier keys with the token of a query.
  */
 export function countRows(ids: Int32Array, equalsBefore: (t: number) => ArrayLike<number>, { left, right }: Bounds) {
   const [rows, shares] = [noCounts(), noCounts()];
@@ -85,9 +79,8 @@ export function countRows(ids: Int32Array, equalsBefore: (t: number) => ArrayLik
 }
 
 /**
- * Returns true if a mean weight shows a role.
- * @param mean mean weight on the keys that a rule predicts; NaN or undefined if it is unknown
- * @param chance mean share of these keys among the visible keys
+ * mean: weight on the keys that a rule predicts, NaN or undefined if unknown; chance: share of these among visible
+ * keys.
  */
 export const showsRole = (mean: number = Number.NaN, chance: number = Number.NaN) =>
   mean > MIN_WEIGHT && mean > TIMES_CHANCE * chance;

@@ -1,15 +1,12 @@
-// Chooses the sequences that scanHeads returns for each head: those with the largest weights, and others drawn at
-// random.
+// Chooses the sequences that scanHeads returns for each head: those with the largest weights, and random others.
 
 import { edgesOf, intervalOf } from './intervals.ts';
 import { type Entry, Largest, type Rows } from './keptRows.ts';
 
-/** A chosen sequence of a head. */
 export type Choice = { sequence: number; interval: number; rows: Rows };
 /**
- * Sizes of a scan: numbers of sequences N, layers L, heads H and intervals of the largest weight; samples drawn from
- * each interval except the highest; top, the number of sequences kept from the highest interval; warmup, the number of
- * first sequences that only define the intervals; seed of the draws.
+ * samples: drawn from each interval of the largest weight except the highest; top: sequences kept from the highest;
+ * warmup: first sequences, which only define the intervals; seed: of the draws.
  */
 export type SampleSizes = {
   count: number;
@@ -24,22 +21,19 @@ export type SampleSizes = {
 
 const NO_ROWS: Rows = { indices: new Uint32Array(0), values: new Float32Array(0) };
 
-/** Hashes 32 bits. */
 function scramble(x: number) {
   let y = Math.imul(x ^ (x >>> 16), 0x7feb352d);
   y = Math.imul(y ^ (y >>> 15), 0x846ca68b);
   return (y ^ (y >>> 16)) >>> 0;
 }
 
-/** Returns a pseudorandom number of 32 bits that depends only on the integers. */
 const randomOf = (...integers: number[]) =>
   integers.reduce((state, n) => scramble((state + Math.imul(n, 0x9e3779b1)) | 0), 1);
 
 /**
- * Draws without replacement from intervals that are known only after all sequences have been run. Each sequence has a
- * random priority, and the samples of an interval are those with the highest priorities. The weights of more sequences
- * than needed are kept. If an interval still lacks weights of drawn sequences, missing() returns the sequences that
- * must be run again.
+ * Draws without replacement from intervals that are known only after all sequences have been run: each sequence has a
+ * random priority, and those with the highest in an interval are its samples. The weights of more sequences than needed
+ * are kept. If that did not suffice, missing() returns the sequences to run again.
  */
 export class HeadSamples {
   #sizes: SampleSizes;
@@ -49,13 +43,10 @@ export class HeadSamples {
   #edges: Float32Array[] = [];
   /** Weights of sequences that were run again, by head. */
   #again: Map<number, Entry[]> = new Map();
-  /**
-   * The kept sequences of each head. With warmup there is a pool for each interval except the highest, without warmup
-   * one pool for all intervals.
-   */
+  /** A pool for each interval except the highest; without warmup one for all intervals. */
   #heads: { top: Largest; pools: Largest[] }[];
 
-  /** @param spare number of sequences of a head whose weights are kept to draw from */
+  /** spare: number of sequences of a head whose weights are kept to draw from */
   constructor(sizes: SampleSizes, spare: number) {
     const { count, layers, heads, intervals, samples, top, warmup } = sizes;
     this.#sizes = sizes;
@@ -72,11 +63,8 @@ export class HeadSamples {
   }
 
   /**
-   * Adds a sequence of a head. The order of sequences does not matter, except that the warmup sequences must come
-   * first.
-   * @param head l·H + h
-   * @param max the largest weight of the sequence
-   * @param select returns the weights to keep
+   * Adds a sequence of head l·H + h, in any order, except that warmup sequences must come first. max: its largest
+   * weight; select: returns the weights to keep.
    */
   add(sequence: number, head: number, max: number, select: () => Rows) {
     const { warmup, intervals } = this.#sizes;
@@ -100,19 +88,13 @@ export class HeadSamples {
     return randomOf(seed, Math.floor(head / heads), head % heads, sequence);
   }
 
-  /**
-   * Returns the lower bounds of a head's intervals. They may change until all sequences that define them have been run.
-   * @param head l·H + h
-   */
+  /** Returns lower bounds, which may change until all sequences that define them have been run. head: l·H + h. */
   edges(head: number) {
     const { warmup, intervals, count } = this.#sizes;
     return this.#edges[head] ?? edgesOf(this.maximaOf(head, warmup > 0 ? Math.min(warmup, count) : count), intervals);
   }
 
-  /**
-   * Returns the known maxima of a head.
-   * @param count of the first sequences
-   */
+  /** Returns the known maxima of a head. count: of the first sequences. */
   maximaOf(head: number, count: number = this.#sizes.count) {
     const column = new Float32Array(count);
     let known = 0;
@@ -123,10 +105,7 @@ export class HeadSamples {
     return column.subarray(0, known);
   }
 
-  /**
-   * Returns the interval of each sequence of a head, or 0 for a sequence that cannot be sampled.
-   * @returns (N)
-   */
+  /** Returns the interval of each sequence of a head, or 0 for a sequence that cannot be sampled. returns (N). */
   intervalsOf(head: number): Uint32Array {
     const { count, warmup } = this.#sizes;
     const edges = this.edges(head);
@@ -171,14 +150,12 @@ export class HeadSamples {
     return missing;
   }
 
-  /** Adds the weights of a sequence that missing() returned. */
   addMissing(sequence: number, head: number, rows: Rows) {
     const entries = this.#again.get(head) ?? [];
     entries.push({ sequence, key: this.#priority(head, sequence), rows });
     this.#again.set(head, entries);
   }
 
-  /** Drops the weights of sequences that are not chosen. */
   finish() {
     this.#heads.forEach(({ pools }, head) => {
       const chosen = new Set(this.choices(head).map(({ rows }) => rows));

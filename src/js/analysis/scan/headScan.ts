@@ -7,7 +7,6 @@ import type { HeadRole } from '../roles/roleRules.ts';
 import type { HeadSamples } from './headSamples.ts';
 import type { HeadSums } from './headSums.ts';
 
-/** A sequence that is shown for a head. */
 export type Sample = {
   /** its index in the sequences */
   sequence: number;
@@ -26,7 +25,6 @@ export type Sample = {
 export type Histogram = { edges: number[]; values: number[] };
 export type TokenWeight = { token: string; weight: number };
 export type HeadDetails = {
-  /** by interval */
   sequences: Sample[];
   /** sums of the kept weights by |t − s|, in tokens */
   distances: Histogram;
@@ -52,15 +50,12 @@ export type HeadMetrics = {
   /** Σ w·(t − s)², minus the square of Σ w·|t − s| */
   distanceVariance: Numbers;
   /**
-   * the sum of the weights on tokens directly after earlier occurrences of the query's token, counting only weights
-   * that reach the threshold; NaN if no token occurs twice
+   * the weights, if at least the threshold, after earlier occurrences of the query's token; NaN if no token occurs
+   * twice
    */
   induction: Numbers;
 };
-/**
- * Measures of the roles of heads, each (L,H). headRoles names the roles by `mean` and `chance`, which RoleMeasures
- * defines.
- */
+/** Each (L,H). headRoles names roles by `mean` and `chance`, which RoleMeasures defines. */
 export type HeadRoles = {
   mean: Record<HeadRole, Numbers>;
   chance: Record<HeadRole, Numbers>;
@@ -69,17 +64,13 @@ export type HeadRoles = {
   /** the mean weight on earlier tokens that are equal to the query's token */
   duplicate: Numbers;
   /**
-   * among the rows for which a role predicts a key, the share of rows whose largest weight is on that key; the row of
-   * token 0 does not count
+   * share of the rows for which a role predicts a key whose largest weight is on it; the row of token 0 does not count
    */
   holds: Record<Exclude<HeadRole, 'nearby'>, Numbers>;
 };
 export type HeadScan = {
   metrics: HeadMetrics;
-  /**
-   * (N,L,H): the largest weight of each sequence, where the weights of query 0 and of key 0 do not count; NaN for
-   * skipped sequences
-   */
+  /** (N,L,H): the largest weight of each sequence without query 0 and key 0; NaN for skipped sequences */
   maxima: Numbers;
   /** (N,L,H): the intervals of these maxima, counted from 1; 0 for sequences that cannot be sampled */
   intervals: Numbers;
@@ -94,7 +85,6 @@ export type HeadScan = {
   head: (layer: number, head: number) => HeadDetails;
 };
 
-/** The state of a scan. */
 export type ScanState = {
   sums: HeadSums;
   samples: HeadSamples;
@@ -107,16 +97,12 @@ const DISTANCES = [0, ...Array.from({ length: 13 }, (_, i) => 2 ** i)];
 const BINS = 50;
 const TABLE_ROWS = 50;
 
-/** Returns a function that computes a value at the first call and returns it again afterwards. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/**
- * Returns the results so far. Maxima, edges and intervals are computed at their first use, because a reader of the
- * metrics alone does not need them.
- */
+/** Maxima, edges and intervals are computed at their first use, because a reader of the metrics does not need them. */
 export function headScanOf(state: ScanState): HeadScan {
   const { sums, samples, ids, skipped } = state;
   const [layers, heads] = sums.shape;
@@ -155,7 +141,7 @@ export function headScanOf(state: ScanState): HeadScan {
   };
 }
 
-/** @param head l·H + h */
+/** head: l·H + h */
 function detailsOf({ samples, ids, nameOf, sums }: ScanState, head: number): HeadDetails {
   const all = sums.shape[0] * sums.shape[1];
   const sequences = samples.choices(head).flatMap(({ sequence, interval, rows: { indices, values } }) => {
@@ -179,7 +165,6 @@ function histogramOf(maxima: Float32Array): Histogram {
   return { edges: Array.from({ length: BINS + 1 }, (_, i) => i / BINS), values };
 }
 
-/** Sums the kept weights of samples by distance and by tokens. */
 export function tablesOf(
   samples: readonly { tokens: readonly string[]; indices: ArrayLike<number>; values: ArrayLike<number> }[],
 ): Pick<HeadDetails, 'distances' | 'queryTokens' | 'keyTokens'> {
@@ -201,7 +186,6 @@ export function tablesOf(
   };
 }
 
-/** @param weights by token */
 const largestOf = (weights: Map<string, number>): TokenWeight[] =>
   [...weights]
     .map(([token, weight]) => ({ token, weight }))

@@ -1,15 +1,13 @@
-// Sums measures of every head over the rows of its attention weights. These are the inner loops of scanHeads, so they
-// allocate nothing per row.
+// Sums measures of every head over rows of weights: the inner loops of scanHeads, which allocate nothing per row.
 
 import type { Numbers } from '../arrays.ts';
 import { type Bounds, countRows, HEAD_ROLES, type HeadRole, NEAR, noCounts } from '../roles/roleRules.ts';
 import { logarithmOf } from './logarithm.ts';
 
 /**
- * A sequence, prepared for the loops. For each query and each earlier key with the same token, copies contains the
- * index t·T + s of that key's weight, and `after` contains the index of the next key's weight. inductions and
- * duplicates contain the indices that the rules of these roles predict. repeats: number of queries with an earlier key
- * of the same token. equalsBefore: returns the earlier keys with the token of a query.
+ * A prepared sequence. For each query and earlier key with the same token, `copies` has the index t·T + s of that key's
+ * weight, `after` that of the next key's. inductions, duplicates: indices that these rules predict. repeats: queries
+ * with such a key. equalsBefore: returns the earlier keys with the token of a query.
  */
 export type Prepared = {
   ids: Int32Array;
@@ -22,10 +20,7 @@ export type Prepared = {
 };
 /** The roles for which the rows are counted whose largest weight is on a key that the role predicts. */
 const HELD = ['previous', 'itself', 'induction', 'first', 'duplicate'] as const;
-/**
- * Names of the sums of a head. `on` sums the weights on keys that the rule of a role predicts; `holds` counts the rows
- * whose largest weight is on such a key.
- */
+/** `on` sums the weights on predicted keys; `holds` counts the rows whose largest weight is on one. */
 const SUMS = [
   'self',
   'previous',
@@ -38,13 +33,8 @@ const SUMS = [
   ...HEAD_ROLES.map((role) => `on ${role}` as const),
   ...HELD.map((role) => `holds ${role}` as const),
 ] as const;
-/** The index of each sum. */
 const AT = Object.fromEntries(SUMS.map((name, i) => [name, i])) as Record<(typeof SUMS)[number], number>;
 
-/**
- * Finds the pairs of equal tokens of a sequence.
- * @param ids (T)
- */
 export function prepare(ids: Int32Array): Prepared {
   const length = ids.length;
   const equal: number[][] = [];
@@ -70,7 +60,6 @@ export function prepare(ids: Int32Array): Prepared {
   };
 }
 
-/** Sums over the sequences so far, for all heads. */
 export class HeadSums {
   declare shape: number[];
 
@@ -81,16 +70,11 @@ export class HeadSums {
   #counts = { tokens: 0, sequences: 0, repeats: 0 };
   /** By layer: 1 if weights of the layer were added. */
   #known: Uint8Array<ArrayBuffer>;
-  /** Visible keys of a query, by layer. */
   #bounds: readonly Bounds[];
   /** Rows of each role and sums of shares: see countRows. One entry for all layers with the same bounds. */
   #expected: { bounds: Bounds; rows: Record<HeadRole, number>; shares: Record<HeadRole, number> }[];
 
-  /**
-   * @param heads of a layer
-   * @param threshold least weight that counts for induction in the metrics
-   * @param bounds visible keys of a query, by layer
-   */
+  /** heads: of a layer; threshold: least weight that counts for induction in the metrics */
   constructor(heads: number, threshold: number, bounds: readonly Bounds[]) {
     const layers = bounds.length;
     this.shape = [layers, heads];
@@ -122,11 +106,7 @@ export class HeadSums {
     }
   }
 
-  /**
-   * Adds the weights (T,T) of a head.
-   * @param start index of the first weight
-   * @returns the largest weight; the weights of query 0 and of key 0 do not count
-   */
+  /** Adds weights (T,T), which begin at `start`. Returns the largest weight without those of query 0 and key 0. */
   add(layer: number, head: number, weights: Float32Array, start: number, sequence: Prepared): number {
     this.#known[layer] = 1;
     const to = (layer * this.shape[1] + head) * SUMS.length;
@@ -148,11 +128,7 @@ export class HeadSums {
     this.#sums[to + AT['on duplicate']] += sumAt(weights, start, duplicates);
   }
 
-  /**
-   * Computes a measure of every head in float32.
-   * @param measure computes it from the sums of a head
-   * @returns (L,H)
-   */
+  /** Computes a measure of every head in float32. measure: computes it from the sums of a head; returns (L,H). */
   #measure(measure: (sum: (name: (typeof SUMS)[number]) => number, layer: number) => number): Numbers {
     const [layers, heads] = this.shape;
     const data = Float32Array.from({ length: layers * heads }, (_, i) => {
@@ -162,7 +138,6 @@ export class HeadSums {
     return { data, shape: [layers, heads] };
   }
 
-  /** Returns the metrics of HeadScan. */
   metrics() {
     const { tokens, sequences, repeats } = this.#counts;
     return {
@@ -175,7 +150,6 @@ export class HeadSums {
     };
   }
 
-  /** Returns the measures by which headRoles names the roles of heads. */
   roleMeasures() {
     const all = (of: (role: HeadRole) => Numbers) =>
       Object.fromEntries(HEAD_ROLES.map((role) => [role, of(role)])) as Record<HeadRole, Numbers>;
@@ -187,7 +161,6 @@ export class HeadSums {
     };
   }
 
-  /** Returns the roles of HeadScan. */
   roles() {
     const { tokens, sequences, repeats } = this.#counts;
     const rows = tokens - sequences;
@@ -209,12 +182,7 @@ function sumAt(weights: Float32Array, start: number, indices: Int32Array) {
   return sum;
 }
 
-/**
- * Adds the measures of all rows of a head to its sums.
- * @param to index of the first sum of the head
- * @param start index of the first weight
- * @param ids (T)
- */
+/** Adds the measures of all rows of a head to its sums, which begin at `to`. start: of the weights; ids: (T). */
 function addRows(
   sums: Float64Array,
   to: number,
@@ -289,12 +257,7 @@ function addRows(
   return max;
 }
 
-/**
- * Counts a query for each role that predicts the key on which its largest weight is.
- * @param to index of the first sum of the head
- * @param t query
- * @param key key of the largest weight of the query
- */
+/** Counts a query t for each role that predicts `key`, on which its largest weight is. to: first sum of the head. */
 function addRoles(sums: Float64Array, to: number, ids: Int32Array, t: number, key: number) {
   if (key === t - 1) sums[to + AT['holds previous']]++;
   if (key === t) sums[to + AT['holds itself']]++;

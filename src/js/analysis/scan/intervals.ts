@@ -1,9 +1,6 @@
-// Divides sequences into intervals of their maxima, with about the same number of sequences in each.
+// Divides sequences into intervals of their maxima, of about the same number of sequences.
 
-/**
- * Rounds to the nearest integer, and halves to the even neighbour.
- * @param x at least 0
- */
+/** Rounds to the nearest integer, and halves to the even neighbour. x: at least 0. */
 function roundHalfToEven(x: number) {
   const low = Math.floor(x);
   if (x - low !== 0.5) return Math.round(x);
@@ -11,11 +8,8 @@ function roundHalfToEven(x: number) {
 }
 
 /**
- * Returns the lower edges of the intervals 2 … count, which are the quantiles of the maxima at 1/count, 2/count …. They
- * are NaN if there are no maxima.
- * @param maxima sorted in place
- * @param count of intervals
- * @returns (count − 1)
+ * Returns the lower edges of intervals 2 … count, quantiles of the maxima at 1/count, 2/count …; NaN without maxima.
+ * Sorts the maxima in place.
  */
 export function edgesOf(maxima: Float32Array, count: number): Float32Array {
   const { length } = maxima.sort();

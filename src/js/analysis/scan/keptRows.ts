@@ -1,5 +1,4 @@
-// Keeps the weights of those sequences of a head that have the largest sort keys. Keeps only the largest weights of
-// each row.
+// Keeps the sequences of a head with the largest sort keys, and of each row only the largest weights.
 
 import type { Bounds } from '../roles/roleRules.ts';
 
@@ -8,8 +7,7 @@ export type Rows = { indices: Uint32Array; values: Float32Array };
 export type Entry = { sequence: number; key: number; rows: Rows };
 
 /**
- * Keeps the entries with the largest sort keys, in descending order. If sort keys are equal, the earlier sequence comes
- * first.
+ * Keeps the entries with the largest sort keys, in descending order; of equal ones the earlier sequence comes first.
  */
 export class Largest {
   #size: number;
@@ -19,13 +17,12 @@ export class Largest {
     this.#size = size;
   }
 
-  /** Returns true if an entry with this sort key and sequence would be kept. */
   admits(key: number, sequence: number) {
     const { length } = this.entries;
     return length < this.#size || (length > 0 && isAfter(this.entries[length - 1], key, sequence));
   }
 
-  /** @param entry for which admits() is true */
+  /** entry: for which admits() is true */
   add(entry: Entry) {
     const { entries } = this;
     let at = entries.length;
@@ -35,7 +32,6 @@ export class Largest {
   }
 }
 
-/** Returns true if an entry comes after an entry with this sort key and sequence. */
 const isAfter = (entry: Entry, key: number, sequence: number) =>
   entry.key < key || (entry.key === key && entry.sequence > sequence);
 
@@ -48,10 +44,7 @@ export class RowSelector {
   #indices = new Uint32Array(0);
   #all = new Float32Array(0);
 
-  /**
-   * @param keep number of weights kept per row
-   * @param least smallest weight that is kept
-   */
+  /** keep: number of weights kept per row; least: smallest weight that is kept */
   constructor(keep: number, least: number) {
     this.#keep = keep;
     this.#least = least;
@@ -59,10 +52,7 @@ export class RowSelector {
     this.#values = new Float32Array(keep);
   }
 
-  /**
-   * @param start index of the first weight of (T,T)
-   * @param length T
-   */
+  /** start: index of the first weight of (T,T); length: T */
   select(weights: Float32Array, start: number, length: number, { left, right }: Bounds): Rows {
     const most = length * Math.min(this.#keep, length);
     if (this.#all.length < most) {
@@ -89,10 +79,8 @@ export class RowSelector {
   }
 
   /**
-   * Writes the largest weights of a row and their keys to the buffers, in the order of keys. Among equal weights, those
-   * of the first keys are kept.
-   * @param row index of the weight of key 0
-   * @returns number of weights written
+   * Writes a row's largest weights and their keys to the buffers, ordered by key; of equal weights the first keys. row:
+   * index of the weight of key 0. Returns their number.
    */
   #selectRow(weights: Float32Array, row: number, low: number, end: number): number {
     const keep = this.#keep;

@@ -1,5 +1,5 @@
-// Computes the natural logarithm of float32 numbers from a table, in a third of the time of Math.log, because the
-// entropy needs one for every attention weight. The error is less than 1e-10.
+// Natural logarithm of float32 numbers from a table, with an error below 1e-10, in a third of the time of Math.log: the
+// entropy needs one for every attention weight.
 
 /** Bits of the fraction that choose an entry of the tables. */
 const BITS = 11;
@@ -15,9 +15,8 @@ const LOGARITHMS = CENTRES.map(Math.log);
 const RECIPROCALS = CENTRES.map((x) => 1 / x);
 
 /**
- * Returns ln x = exponent · ln 2 + ln centre + ln(1 + r), where r is the relative distance of the significand from the
- * centre.
- * @param bits of a float32 that is normal and positive
+ * Returns ln x = exponent · ln 2 + ln centre + ln(1 + r), where r is the relative distance from the centre. bits: of a
+ * normal positive float32.
  */
 export function logarithmOf(bits: number) {
   const i = (bits >> SHIFT) & MASK;

@@ -10,11 +10,10 @@ import { type NamedModel, tokenNames } from '../tokenNames.ts';
 import { HeadSamples } from './headSamples.ts';
 import { type HeadScan, headScanOf } from './headScan.ts';
 import { HeadSums, type Prepared, prepare } from './headSums.ts';
-import { RowSelector, type Rows } from './keptRows.ts';
+import { RowSelector } from './keptRows.ts';
 import { type Batch, batchesOf, layerGroups } from './scanBatches.ts';
 import { readSequences } from './sequences.ts';
 
-/** The options of a Transformer that scanHeads uses. */
 export type ScannedOptions = ModelOptions & {
   vocab?: number;
   context?: number;
@@ -41,8 +40,8 @@ export type ScanOptions = {
   /** smallest weight that counts for induction; default 0.01 */
   threshold?: number;
   /**
-   * number of first sequences, not counting skipped ones, that define the intervals and are not sampled; default 0,
-   * which means that all sequences define the intervals and can be sampled
+   * number of first sequences, without skipped ones, that only define the intervals; default 0: all define them and can
+   * be sampled
    */
   warmup?: number;
   /** seed of the draws; default 0 */
@@ -55,10 +54,7 @@ export type ScanOptions = {
   onProgress?: (progress: ScanProgress) => unknown;
   signal?: AbortSignal;
 };
-/**
- * done, total: numbers of sequences. scan: returns the results so far, with only those samples whose weights are kept
- * so far.
- */
+/** done, total: numbers of sequences. scan: returns the results so far. */
 export type ScanProgress = { done: number; total: number; scan: () => HeadScan };
 
 const CALLER = 'scanHeads';
@@ -68,9 +64,9 @@ const MAX_INTERVALS = 1024;
 const MAX_SPARE_BYTES = 2 ** 27;
 
 /**
- * Measures every head over many texts, and chooses texts that show its behaviour (definitions of HeadVis: Luger, Kamath
- * et al. 2026). Sequences are truncated to the context of the model; those with fewer than two tokens are skipped.
- * @param sequences texts, or lists of ids
+ * Measures every head over many texts (or lists of ids), and chooses texts that show its behaviour (definitions of
+ * HeadVis: Luger, Kamath et al. 2026). Sequences are truncated to the context of the model; those with fewer than two
+ * tokens are skipped.
  */
 export async function scanHeads(
   model: ScannedModel,
@@ -154,7 +150,6 @@ class Scan {
     skipped: number[];
     nameOf: (id: number) => string;
   };
-  /** Visible keys of a query, by layer. */
   #bounds: Bounds[];
 
   constructor(
@@ -186,7 +181,6 @@ class Scan {
     this.#state = { sums: this.#sums, samples: this.#samples, ids, skipped, nameOf };
   }
 
-  /** Returns the results so far. */
   results = () => headScanOf(this.#state);
 
   async run(onProgress: ScanOptions['onProgress'], signal?: AbortSignal) {
@@ -223,7 +217,6 @@ class Scan {
     };
   }
 
-  /** @param missing heads by sequence */
   #keepMissing(missing: Map<number, number[]>): Use {
     return (n, layer, head, weights, start) => {
       const index = this.#indexOf(layer, head);
@@ -237,7 +230,6 @@ class Scan {
     return layer * this.#model.options.numHeads + head;
   }
 
-  /** Runs a batch and calls `use` with the weights of each head of each sequence. */
   #forward({ sequences, length }: Batch, use: Use) {
     const { layers, numHeads: heads } = this.#model.options;
     const size = length * length;

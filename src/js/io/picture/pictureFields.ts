@@ -1,10 +1,8 @@
-// Reads preprocessor_config.json of a model of pictures. A field that the file leaves out has the default of the class
-// that the file names, in the Python library transformers.
+// Reads preprocessor_config.json of a model of pictures. Missing fields have the defaults of the class in transformers.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quote } from '../../check/quote.ts';
 
-/** of preprocessor_config.json */
 export type Fields = Record<string, any>;
 /** Defaults of a class. square: true if a size that is one number is the side of a square, not the shortest edge. */
 export type Processor = { square: boolean; fields: Fields };
@@ -45,11 +43,7 @@ export const unsupported = (field: string, value: unknown, expected: string) =>
     parameter: field,
   });
 
-/**
- * Adds the fields that a file leaves out. A field that is null counts as left out. The fields of a file that names an
- * unknown class are not changed.
- * @param modelType model_type of config.json
- */
+/** Adds the fields that are missing or null, unless the file names an unknown class. modelType: of config.json. */
 export function withDefaults(given: Fields, modelType = ''): Fields {
   const fields = PROCESSORS[classOf(given, modelType)]?.fields ?? {};
   return {
@@ -58,16 +52,11 @@ export function withDefaults(given: Fields, modelType = ''): Fields {
   };
 }
 
-/** Returns the beginning of the name of the class, such as CLIP. */
 function classOf({ image_processor_type: type, feature_extractor_type: older }: Fields, modelType: string) {
   const name = type ?? older ?? OF_MODELS[modelType.split('_')[0]] ?? 'ViT';
   return String(name).replace(/(ImageProcessor|FeatureExtractor).*$/, '');
 }
 
-/**
- * Returns the fields that change the pixels. Sizes have named sides.
- * @param modelType model_type of config.json
- */
 export function readPictureFields(file: Fields, modelType = ''): Fields {
   const name = classOf(file, modelType);
   if (!(name in PROCESSORS)) {
@@ -88,10 +77,7 @@ export function readPictureFields(file: Fields, modelType = ''): Fields {
   };
 }
 
-/**
- * Converts a size to one with named sides. A list has the height first.
- * @param square true if a number is the side of a square
- */
+/** Names the sides of a size; a list has the height first. square: a number is the side of a square. */
 function readSize(
   field: string,
   size: any,

@@ -1,4 +1,4 @@
-// Converts a picture to the pixel values that a model reads, by the steps in the preprocessor_config.json of the model.
+// Converts a picture to the pixel values that a model reads, by its preprocessor_config.json.
 
 import { argumentError } from '../../check/errors.ts';
 import { type Fields, readPictureFields, unsupported } from './pictureFields.ts';
@@ -9,10 +9,6 @@ const CHANNELS = 3;
 /** The largest width and height, so that an invalid file cannot make the function allocate all memory. */
 const MAX_SIDE = 4096;
 
-/**
- * @param config preprocessor_config.json
- * @param modelType model_type of config.json
- */
 export function preparePicture(
   picture: Picture,
   config: Fields,
@@ -41,7 +37,6 @@ function factorOf({ rescale_factor: factor }: Fields): number {
   return factor;
 }
 
-/** Reads a number for each channel. One number is for all channels. */
 function threeNumbers(fields: Fields, field: string) {
   const given = fields[field];
   const list = typeof given === 'number' ? new Array(CHANNELS).fill(given) : given;

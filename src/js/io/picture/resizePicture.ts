@@ -1,7 +1,6 @@
-// Resizes pictures with the same resulting bytes as Pillow: a filter, which is widened if the picture becomes smaller,
-// is applied with integer weights, first along the rows and then along the columns.
+// Resizes pictures to the same bytes as Pillow: applies a filter, widened if the picture becomes smaller, with integer
+// weights, first along rows and then along columns.
 
-/** A picture of bytes: (height,width,3). */
 export type Picture = { data: Uint8Array; width: number; height: number };
 export type Filter = { support: number; weight: (x: number) => number };
 
@@ -59,7 +58,6 @@ function alongRows({ data, width: old, height }: Picture, width: number, filter:
   return { data: to, width, height };
 }
 
-/** Transposes a picture. */
 function turned({ data, width, height }: Picture): Picture {
   const to = new Uint8Array(data.length);
   for (let y = 0; y < height; y++)

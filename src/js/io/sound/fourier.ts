@@ -1,7 +1,6 @@
-// The discrete Fourier transform of a fixed length, by the algorithm of Cooley and Tukey for the prime factors of the
-// length.
+// The discrete Fourier transform of a fixed length, by the algorithm of Cooley and Tukey for its prime factors.
 
-/** @returns prime factors, the smallest first */
+/** Returns the smallest first. */
 function primeFactors(n: number): number[] {
   const factors = [];
   for (let rest = n, p = 2; rest > 1; p++)
@@ -31,20 +30,14 @@ export class Fourier {
     this.#column = { re: new Float64Array(most), im: new Float64Array(most) };
   }
 
-  /**
-   * Computes the power spectrum of a real signal: the squared absolute values of the frequencies from 0 to length / 2.
-   * @param power the result, (⌊length/2⌋ + 1)
-   */
+  /** Computes squared absolute values of the frequencies 0 to length / 2, (⌊length/2⌋ + 1). */
   power(signal: Float64Array, power: Float64Array) {
     const { re, im } = this.#scratch;
     this.#transform(signal, 0, 1, 0, re, im, 0);
     for (let k = 0; k < power.length; k++) power[k] = re[k] * re[k] + im[k] * im[k];
   }
 
-  /**
-   * Computes the transform of every step-th number from index `from` on, and writes it to index `at` of re and im.
-   * @param level index in the list of factors
-   */
+  /** Transforms every step-th number from index `from` on, to index `at` of re and im. level: index in the factors. */
   #transform(
     signal: Float64Array,
     from: number,

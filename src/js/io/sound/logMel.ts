@@ -24,10 +24,7 @@ const [MIN_SECONDS, MAX_SECONDS] = [(2 * HOP) / RATE, 3600];
 /** Range of the logarithms below their maximum, in powers of ten. Smaller values are raised to its lower end. */
 const RANGE = 8;
 
-/**
- * @param samples one channel, from −1 to 1
- * @returns (1,bins,100·seconds), for { features }
- */
+/** Computes (1,bins,100·seconds), for { features }, of one channel from −1 to 1. */
 export function logMel(
   samples: ArrayLike<number>,
   options: LogMelOptions = {},
@@ -43,7 +40,7 @@ export function logMel(
   return { data: spectrogram(sound, bins, frames), shape: [1, bins, frames] };
 }
 
-/** @returns (bins,frames) */
+/** returns (bins,frames) */
 function spectrogram(sound: Float64Array, bins: number, frames: number): Float32Array {
   const length = frames * HOP;
   const padded = new Float64Array(length);
@@ -69,7 +66,6 @@ function spectrogram(sound: Float64Array, bins: number, frames: number): Float32
   return Float32Array.from(logs, (log) => (Math.max(log, most - RANGE) + 4) / 4);
 }
 
-/** Returns the part of a filter that is not zero. */
 function nonZero(filter: Float64Array) {
   const from = Math.max(
     filter.findIndex((x) => x > 0),

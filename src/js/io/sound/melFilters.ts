@@ -1,5 +1,5 @@
-// Makes filters that map frequencies to the mel scale of Slaney, which is linear below 1000 Hz and logarithmic above.
-// Each filter is a triangle, and all have the same area.
+// Filters that map frequencies to the mel scale of Slaney, linear below 1000 Hz and logarithmic above. Each is a
+// triangle of the same area.
 
 const [LINEAR, BEGIN] = [200 / 3, 1000];
 const STEP = Math.log(6.4) / 27;
@@ -8,10 +8,7 @@ const toMel = (hertz: number) => (hertz < BEGIN ? hertz / LINEAR : BEGIN / LINEA
 const toHertz = (mel: number) =>
   mel < BEGIN / LINEAR ? mel * LINEAR : BEGIN * Math.exp(STEP * (mel - BEGIN / LINEAR));
 
-/**
- * @param frequencies from 0 to half of the rate
- * @returns a filter for each bin: (frequencies)
- */
+/** frequencies: from 0 to half of the rate; returns a filter for each bin: (frequencies) */
 export function melFilters(bins: number, frequencies: number, rate: number): Float64Array[] {
   const top = toMel(rate / 2);
   const edges = Array.from({ length: bins + 2 }, (_, i) => toHertz((top * i) / (bins + 1)));

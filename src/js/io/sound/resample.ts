@@ -1,5 +1,5 @@
-// Resamples sound to another rate. Each new sample is a sum of old samples near it, weighted by a windowed sinc, which
-// removes frequencies that the new rate cannot represent.
+// Resamples sound. Each new sample is a sum of near old samples, weighted by a windowed sinc, which removes frequencies
+// that the new rate cannot represent.
 
 import { readNumber } from '../../check/arguments.ts';
 import { argumentError } from '../../check/errors.ts';
@@ -7,11 +7,7 @@ import { argumentError } from '../../check/errors.ts';
 /** Number of zeros of the sinc on each side, and the share of the frequency range of the lower rate that is kept. */
 const [ZEROS, ROLLOFF] = [16, 0.97];
 
-/**
- * @param samples one channel
- * @param from the rate of the samples in hertz
- * @param to the new rate
- */
+/** Resamples one channel between rates in hertz. */
 export function resample(samples: ArrayLike<number>, from: number, to: number): Float64Array {
   for (const [name, rate] of [
     ['from', from],
@@ -40,10 +36,7 @@ export function checkSamples(caller: string, samples: unknown) {
   if (other >= 0) throw argumentError(caller, `samples[${other}]`, first[other], 'a number');
 }
 
-/**
- * Returns the value of a sinc in a Hann window.
- * @param x in zeros of the sinc
- */
+/** Returns the value of a sinc in a Hann window. x: in zeros of the sinc. */
 function weightAt(x: number) {
   const window = Math.cos((Math.PI * x) / ZEROS / 2) ** 2;
   return x === 0 ? 1 : (window * Math.sin(Math.PI * x)) / (Math.PI * x);

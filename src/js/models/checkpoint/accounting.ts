@@ -1,17 +1,18 @@
-// Accounts for every tensor of a checkpoint. A tensor is read, or is a constant, or belongs to a part of the model that
-// is not opened. The names of the tensors of unopened parts are returned. A checkpoint with an unknown tensor in the
-// opened part is refused, because the results would be wrong without this tensor.
+// Accounts for every tensor of a checkpoint: it is read, or a constant, or of a part that is not opened, which is
+// listed. A file with an unknown tensor in the opened part is refused, because the results would be wrong without it.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quoteNames } from '../../check/quote.ts';
 
 import type { Family } from '../families/common.ts';
 
-/** Numbers of blocks of a stack, the encoder or the decoder. configured: in config.json; opened: blocks that are opened. */
+/**
+ * Numbers of blocks of a stack, the encoder or the decoder. configured: in config.json; opened: blocks that are opened.
+ */
 export type Blocks = { configured: number; opened: number };
 /**
- * name: the parameter; names: the tensors in the files that store its values, which may be several copies; stored: the
- * tensors that are read, which are the first ones in `names`.
+ * name: of the parameter; names: of tensors that store its values, maybe several copies; stored: the first, which are
+ * read.
  */
 export type Read = { name: string; names: readonly string[]; stored: readonly unknown[] };
 
@@ -48,10 +49,7 @@ const namesInside = ({ names }: Family) =>
       .map((name) => ({ key, name }));
   });
 
-/**
- * Returns a function that finds the block of a tensor by its name.
- * @returns stack: '' or 'encoder.'
- */
+/** Returns a function that finds the block of a tensor by its name. returns stack: '' or 'encoder.'. */
 function blockFinder(family: Family): (name: string) => { stack: string; number: number } | undefined {
   /** The stack, '' or 'encoder.', by the beginning of the names of its blocks. */
   const stacks: Map<string, string> = new Map();
@@ -69,10 +67,8 @@ function blockFinder(family: Family): (name: string) => { stack: string; number:
 }
 
 /**
- * Returns a function that returns true for the name of a tensor in the opened part of the model. This part is the base
- * model and each layer of which a tensor is read.
- * @param prefix of the base model
- * @param known tensors that are read, or that are read under another name
+ * Tells by name if a tensor is in the opened part: the base model and each layer of which a tensor is read. prefix: of
+ * the base model; known: tensors that are read, under any name.
  */
 function insideFinder(family: Family, prefix: string, known: Iterable<string>) {
   const layers = new Set([...known].map(parentOf));
@@ -84,10 +80,8 @@ function insideFinder(family: Family, prefix: string, known: Iterable<string>) {
 }
 
 /**
- * @param prefix of the base model
- * @param tensors names of all tensors
- * @param blocks by stack: '' and 'encoder.'
- * @returns the tensors of parts that are not opened
+ * prefix: of the base model; tensors: all names; blocks: by stack: '' and 'encoder.'; returns tensors that are not
+ * opened
  */
 export function account(
   family: Family,

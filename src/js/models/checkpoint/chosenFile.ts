@@ -1,13 +1,10 @@
-// Opens one file of a folder by its own path or URL: a file with weights, or an archive.
+// Opens one file of a folder by its path or URL: weights, or an archive.
 
 import type { Folder } from './files.ts';
 import { isGguf, oneGguf } from './gguf/ggufParts.ts';
 import { isTorch, oneTorch } from './torch/torchNames.ts';
 
-/**
- * Returns folder and name of the file if the address is that of a file with weights, or of an archive.
- * @param address a path or a URL
- */
+/** Folder and name, if the path or URL is that of a file with weights, or of an archive. */
 export function fileOf(address: string) {
   const isUrl = /^[a-z][a-z\d+.-]+:/i.test(address);
   const [, path, rest] = (isUrl ? /^([^?#]*)(.*)$/s : /^(.*)()$/s).exec(address) as RegExpExecArray;
@@ -17,7 +14,6 @@ export function fileOf(address: string) {
   return { folder: `${path.slice(0, at + 1) || '.'}${rest}`, name: isUrl ? decodeName(name) : name };
 }
 
-/** @param name of a file in a URL */
 function decodeName(name: string) {
   try {
     return decodeURIComponent(name);

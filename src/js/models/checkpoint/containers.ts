@@ -1,6 +1,6 @@
-// Opens a checkpoint in the format that the names of the files in its folder indicate. The result, a container,
-// describes the model and its tensors, which have names as in Hugging Face and types as in safetensors. For a format
-// with other names, types or orders, the container has its own folder, whose `read` and `stream` convert the tensors.
+// Opens a checkpoint in the format that the names of its files indicate. The result, a container, describes the model
+// and its tensors, named as in Hugging Face and typed as in safetensors; if the format differs, its own folder converts
+// them.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quoteNames } from '../../check/quote.ts';
@@ -25,13 +25,11 @@ export type Container = {
   config: Config;
   /** in the form of generation_config.json */
   generationConfig?: Config;
-  /** by name */
   tensors: Map<string, Stored>;
-  /** names of the files with the tensors */
   files: string[];
   /**
-   * fixed: the length to which all texts are cut or padded; missing: the reason why the tokenizer cannot be opened;
-   * file: tokenizer.json; keys: entries of GGUF metadata
+   * fixed: length to which all texts are cut or padded; missing: why there is no tokenizer; file: tokenizer.json; keys:
+   * of GGUF
    */
   openTokenizer: (
     fixed?: FixedLength,
@@ -44,15 +42,13 @@ export type Container = {
   family?: Family;
   /** origin of the config, for error messages; default: config.json */
   describedBy?: string;
-  /** returns the name of a tensor in the files, for error messages */
+  /** name in the files, for errors */
   nameOf?: (name: string) => string;
 };
 
 const CALLER = 'openModel';
-/** Endings of the names of files whose formats cannot be read. */
 const OTHERS = /\.(h5|onnx|msgpack)$/;
 
-/** @param storage of the weights */
 export async function openContainer(folder: Folder, storage: Storage): Promise<Container> {
   for (const file of ['model.safetensors', INDEX])
     if ((await folder.size(file)) !== null) return openSafetensors(folder, file);

@@ -7,7 +7,6 @@ import type { Memory } from '../../memory/memory.ts';
 import { quantizeRows, type StoredType, wordsOf } from '../../memory/packed.ts';
 import { pointerOf, Staged, type Tensor } from '../../memory/tensor.ts';
 
-/** True if the core can read numbers of this type. */
 export const isStored = (type: string): type is StoredType => Object.hasOwn(STORED, type);
 
 const BYTES = { F32: 4, F16: 2, BF16: 2 };
@@ -29,10 +28,7 @@ export function loadStored(
   });
 }
 
-/**
- * Calls `fn` with a view of the decoded numbers.
- * @param fn must not allocate, which could detach the view
- */
+/** Calls `fn` with a view of the decoded numbers. fn: must not allocate, which could detach the view. */
 export function withStored(
   memory: Memory,
   caller: string,
@@ -53,8 +49,8 @@ export const halvesOf = (memory: Memory, tensor: Tensor, count: number) =>
   new Uint16Array(memory.buffer, pointerOf(tensor), count);
 
 /**
- * Grows memory once for the following allocations, because each growth takes 1–2 ms. It does not throw if memory cannot
- * grow that much; the allocation that does not fit will throw.
+ * Grows memory once for several allocations: each growth takes 1–2 ms. Does not throw; an allocation that does not fit
+ * will.
  */
 export function reserve(memory: Memory, caller: string, floats: number) {
   try {
@@ -64,12 +60,7 @@ export function reserve(memory: Memory, caller: string, floats: number) {
   }
 }
 
-/**
- * Quantizes consecutive rows of a weight, which begin with row `first`, into its packed form.
- * @param shape (out, in)
- * @param first a multiple of eight
- * @param bytes a multiple of eight rows, or all rows up to the last row of the weight
- */
+/** Quantizes rows from `first` of a weight (out, in) into its packed form, in multiples of eight, except at the end. */
 export function quantizeStored(
   memory: Memory,
   caller: string,
@@ -87,11 +78,8 @@ export function quantizeStored(
 }
 
 /**
- * Packs rows of a weight that is stored in blocks. The first call for each weight must have first = 0.
- * @param shape (out, in)
- * @param rows as toBlockRows returns them
- * @param first a multiple of eight
- * @param count a multiple of eight, or all rows up to the last row of the weight
+ * Packs rows of a weight (out, in) in blocks. rows: from toBlockRows; first: 0 in the first call of a weight; first and
+ * count: multiples of eight, except at the end.
  */
 export function packBlocks(
   memory: Memory,

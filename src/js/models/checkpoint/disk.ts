@@ -11,7 +11,6 @@ import { hubHint } from './hubNames.ts';
 /** O_NONBLOCK, so that opening a pipe does not wait for a writer. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** @param place a path, or a URL with file: */
 export async function openPath(caller: string, place: string, signal?: AbortSignal): Promise<Folder> {
   const { path, names } = await list(caller, place);
   const handles: Map<string, Promise<FileHandle>> = new Map();
@@ -66,7 +65,7 @@ async function openFile(path: string) {
   throw new Error(`it is ${about.isDirectory() ? 'a folder' : 'not a regular file'}`);
 }
 
-/** @returns shorter than the target if the file ends */
+/** returns shorter than the target if the file ends */
 async function fill(handle: FileHandle, target: Uint8Array, begin: number, signal?: AbortSignal): Promise<Uint8Array> {
   let at = 0;
   // A read may return fewer bytes than requested, and 0 at the end of the file.

@@ -1,5 +1,5 @@
-// Opens the files of a model: a folder on disk, at a URL or on the Hugging Face Hub, or files that a user has chosen or
-// dropped. All files are read by ranges of bytes.
+// Opens the files of a model: a folder on disk, at a URL or on the Hub, or files that a user has chosen or dropped. All
+// are read by ranges of bytes.
 
 import { argumentError, unreadable } from '../../check/errors.ts';
 import { quote } from '../../check/quote.ts';
@@ -10,10 +10,7 @@ import { chooseFile, fileOf } from './chosenFile.ts';
 import { hubHint, isHubAddress } from './hubNames.ts';
 import { remoteFile, remoteFolder } from './remote.ts';
 
-/**
- * a folder, a GGUF file or a PyTorch file (a path in Node, or a URL),
- *   hf://owner/name, or files by name
- */
+/** a folder, a GGUF file or a PyTorch file (a path in Node, or a URL), hf://owner/name, or files by name */
 export type ModelFiles =
   | string
   | URL
@@ -23,20 +20,18 @@ export type ModelFiles =
   | File
   | FileSystemDirectoryHandle;
 /**
- * size: null if there is no such file, Infinity if the size is not known before the file is read. If `required`, an
- * ambiguous response of a server is an error, not null. read: returns fewer bytes if the file ends before `end`. It may
- * write the result to `buffer`, which has end − begin bytes.
+ * size: null without such a file (if `required`, an ambiguous response is an error), Infinity if unknown before
+ * reading. read: returns fewer bytes at the end, and may write to `buffer`, of end − begin bytes.
  */
 export type Folder = {
   /** names of the files; null if they cannot be listed */
   names: readonly string[] | null;
   /** text that is added to the error about a missing file */
   hint?: string;
-  /** of a model on the Hub */
   origin?: HubOrigin;
   size: (name: string, required?: boolean) => Promise<number | null>;
   read: (name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>;
-  /** returns a file, which may be in a subfolder, or its first `most` bytes if it is larger; null if there is none */
+  /** a file, also in a subfolder, or its first `most` bytes if it is larger; null if there is none */
   readInner?: (path: string, most: number) => Promise<Uint8Array | null>;
   /** announces all reads of weights in their order, so that few requests are sent */
   plan?: (ranges: { file: string; begin: number; end: number }[]) => Promise<void>;
@@ -47,22 +42,18 @@ export type Folder = {
   close: () => Promise<void>;
 };
 /**
- * The model's id and commit on the Hub. renamedFrom: the requested id, if the model has another name now. cached: true
- * if its files are in the cache; cacheNote: the reason if they are not.
+ * The model's id and commit on the Hub. renamedFrom: the requested id, if it differs. cached: its files are in the
+ * cache; cacheNote: why they are not.
  */
 export type HubOrigin = { id: string; revision: string; renamedFrom?: string; cached: boolean; cacheNote?: string };
 /** The options for the Hub, and the code for the Hub on this platform; default: the code for a web page. */
 export type Hub = { options?: HubOptions; platform?: () => Promise<HubPlatform> };
-/**
- * Bytes that are read in sequence; the first request is sent at once. read: fills the target, or returns fewer bytes at
- * the end.
- */
+/** Read in sequence; the first request is sent at once. read: fills the target, or returns fewer bytes at the end. */
 export type Stream = { read: (target: Uint8Array) => Promise<Uint8Array>; close: () => void };
 export type OpenPath = (caller: string, path: string, signal?: AbortSignal) => Promise<Folder>;
 
 const nothing = async () => {};
 
-/** @param openPath opens a folder on disk; only in Node */
 export async function openFolder(
   caller: string,
   files: ModelFiles,
@@ -132,7 +123,6 @@ export async function openFile(
   return { folder: await openPath(caller, at < 0 ? '.' : text.slice(0, at + 1)), name: text.slice(at + 1) };
 }
 
-/** Checks the address of a folder. */
 function readAddress(caller: string, text: string, base?: string) {
   const url = readUrl(caller, 'files', text, base);
   if (!/^https?:$/.test(url.protocol)) throw argumentError(caller, 'files', text, 'a URL of a folder, with https:');
@@ -167,11 +157,7 @@ async function handleFolder(caller: string, folder: FileSystemDirectoryHandle): 
   return memoryFolder(caller, files);
 }
 
-/**
- * Returns a folder of files in memory, by their base names. If two files have the same name, the one nearer to the root
- * is used.
- * @param files by path
- */
+/** A folder in memory by base names; of equal names, the one nearer to the root. files: by path. */
 function memoryFolder(caller: string, files: [string, unknown][]): Folder {
   const split = files
     .map(([path, file]) => ({ path, parts: path.split('/'), file }))

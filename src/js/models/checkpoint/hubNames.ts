@@ -1,4 +1,4 @@
-// Recognises names and addresses of the Hugging Face Hub. The modules in src/js/hub open them.
+// Recognizes names and addresses of the Hub, which src/js/hub opens.
 
 const HOSTS = ['huggingface.co', 'www.huggingface.co', 'hf.co'];
 /** A name of the Hub, with or without its owner. */

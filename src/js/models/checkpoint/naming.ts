@@ -6,10 +6,7 @@ import type { Split } from './tensorLayout.ts';
 
 const PROJECTION = /^(.*)\.(w|b)([qkvo])$/;
 
-/**
- * Splits the name of a parameter into the name of the layer in the table and the name of the tensor in this layer.
- * @param name of a parameter
- */
+/** Splits a parameter's name into the layer in the table and its tensor. */
 function splitName(name: string): [string, string] {
   const match = PROJECTION.exec(name);
   if (match) return [`${match[1]}.${match[3]}`, match[2] === 'w' ? 'weight' : 'bias'];
@@ -29,11 +26,7 @@ function storedNames(from: string, part: string, prefix: string, number: string)
     : [`${name}.${part}`, ...(part === 'weight' ? [name] : [])];
 }
 
-/**
- * @param prefix of the base model
- * @param name of a parameter
- * @returns names that its tensor may have, the usual name first
- */
+/** prefix: of the base model; name: of a parameter; returns names that its tensor may have, the usual name first */
 export function sourceOf(
   family: Family,
   prefix: string,

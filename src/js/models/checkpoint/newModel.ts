@@ -19,7 +19,7 @@ import type { ModelSource } from './open.ts';
 import type { Plan } from './plan.ts';
 import type { Storage } from './readWeights.ts';
 
-/** @param step number of learn() calls so far */
+/** step: number of learn() calls so far */
 export function newModel(
   memory: Memory,
   { family, options, found, unread }: Plan,
@@ -65,7 +65,9 @@ function configOf({ config }: Container, { family, options }: Plan): Config {
   return configOfTower(config, family === pair.vision ? 'vision' : 'text', options.pooler === 'linear');
 }
 
-/** Reads preprocessor_config.json. Version 5 of the library transformers writes its fields into processor_config.json. */
+/**
+ * Reads preprocessor_config.json. Version 5 of the library transformers writes its fields into processor_config.json.
+ */
 async function readPreprocessor(
   folder: Folder,
   { config }: Container,
@@ -95,7 +97,6 @@ async function addTokenizer(model: Transformer, folder: Folder, container: Conta
   if (padId !== undefined) model.config = { ...config, pad_token_id: padId };
 }
 
-/** Opens the letters of a speech model. */
 async function openLettersOf(folder: Folder, config: Config) {
   const { openLetters } = await import('./folder/lettersFiles.ts');
   return openLetters(folder, config);

@@ -1,5 +1,5 @@
-// Opens a checkpoint. config.json describes the model; the table of its family maps tensors to parameters. Everything
-// is checked before anything is allocated, then the tensors are read.
+// Opens a checkpoint by config.json and the table of its family. Everything is checked before anything is allocated,
+// then the tensors are read.
 
 import { readNumber, readOptions, readSignal, readWord } from '../../check/arguments.ts';
 import { argumentError, unreadable } from '../../check/errors.ts';
@@ -11,7 +11,7 @@ import { hasTower, PAIRS, type Tower } from '../families/pairs.ts';
 import type { TextImageModel } from '../textImage/textImageModel.ts';
 import type { Transformer } from '../transformer.ts';
 import { isArchive } from './chosenFile.ts';
-import { type Container, openContainer } from './containers.ts';
+import { openContainer } from './containers.ts';
 import { type Folder, type HubOrigin, type ModelFiles, type OpenPath, openFile, openFolder } from './files.ts';
 import { readAll } from './folder/smallFiles.ts';
 import { completeModel, newModel } from './newModel.ts';
@@ -20,34 +20,29 @@ import { readWeights, type Storage } from './readWeights.ts';
 
 export type OpenOptions = {
   /**
-   * type of the weights in memory; default 'float32'. With 'stored', matrices that the file stores as float16 or
-   * bfloat16 keep this type, which takes half the memory and gives the same results. Matrices that a GGUF file stores
-   * in blocks of fewer bits keep these blocks, and the inputs of their products are rounded to 16 bits. With 'int8',
-   * matrices are rounded to nine bits, integers from −254 to 254 with a scale for every 128 inputs, and take 29% of the
-   * memory; the inputs of their products are rounded to 16 bits, or to 12 on processors that multiply four pairs of
-   * bytes at once (VNNI, the dot product of ARM). With 'int4', they are rounded to four bits in blocks of 32 and take
-   * 16%, and the inputs of their products are rounded to 8 bits. Only models with float32 weights can be trained
+   * type of the weights in memory; default 'float32'. 'stored': float16 and bfloat16 stay so, with half the memory and
+   * the same results; GGUF's blocks of fewer bits stay blocks, and inputs of their products are rounded to 16 bits.
+   * 'int8': matrices are rounded to nine bits, integers from −254 to 254 with a scale for 128 inputs, 29% of the memory,
+   * and inputs of products to 16 bits, or to 12 where four products of bytes are one instruction (VNNI, ARM's dot
+   * product). 'int4': to four bits in blocks of 32, 16%, and inputs of products to 8 bits. Only float32 weights can be
+   * trained
    */
   weights?: 'float32' | 'stored' | 'int8' | 'int4';
   /** number of blocks that are opened, from the first; default: all */
   layers?: number;
   /**
-   * for a model for texts and pictures: opens one tower alone, or requires both. Default: both towers if the files
-   * contain both. Without effect for a model that has no towers, except that 'both' is refused
+   * model for texts and pictures: one tower alone, or both required. Default: both if the files contain both. Models
+   * without towers ignore one tower and refuse 'both'
    */
   tower?: Tower | 'both';
   signal?: AbortSignal;
-  /**
-   * read: bytes that have been read; total: all bytes; name: the current tensor. A promise is awaited; if it rejects,
-   * openModel rejects
-   */
+  /** read, total: bytes; name: the current tensor. A promise is awaited; if it rejects, openModel rejects */
   onProgress?: (progress: { read: number; total: number; name: string }) => unknown;
-  /** for a model on the Hugging Face Hub */
   hub?: HubOptions;
 };
 /**
- * Where a model comes from: its id and commit if it was opened from the Hub, the files with its tensors, their format,
- * and the form of the weights in memory.
+ * Id and commit of a model from the Hub, the files with its tensors, their format, and the form of the weights in
+ * memory.
  */
 export type ModelSource = Partial<HubOrigin> & {
   files: { name: string; size: number }[];
@@ -55,9 +50,8 @@ export type ModelSource = Partial<HubOrigin> & {
   weights: Storage;
 };
 /**
- * A transformer with its config.json and its tokenizer. Without a tokenizer.json the tokenizer is undefined. For 'demo'
- * and for a file of `save`, family, config and source are undefined. If the folder contains the optimizer of a
- * training, `optimizer` continues it.
+ * A transformer with its config.json and its tokenizer, undefined without a tokenizer.json. For 'demo' and a file of
+ * `save`, family, config and source are undefined. `optimizer` continues a training that the folder contains.
  */
 export type OpenedModel = Transformer & {
   family: string;
@@ -70,7 +64,6 @@ const CALLER = 'openModel';
 const TOWERS = ['text', 'vision'] as const;
 const CHOICES = ['both', ...TOWERS] as const;
 
-/** The environment of the module. */
 export type Environment = {
   /** the address of the module; the files of the demo are in the same folder */
   module?: string;
@@ -163,10 +156,7 @@ async function openOwn(
   return openOwnFile(memory, folder, how) as Promise<OpenedModel | undefined>;
 }
 
-/**
- * Reads the state of a training from a folder on disk, or among files, that contains the optimizer. Other folders are
- * not asked for it, because most have none.
- */
+/** Reads a training from a folder on disk, or among files. Others are not asked, because most have none. */
 async function openTraining(folder: Folder, plan: Plan, { storage, layers }: { storage: Storage; layers?: number }) {
   const isPresent = folder.names?.includes('optimizer.safetensors') && !folder.origin;
   if (!isPresent || storage !== 'float32' || layers !== undefined) return undefined;
@@ -175,7 +165,7 @@ async function openTraining(folder: Folder, plan: Plan, { storage, layers }: { s
   return resumed && { resumed, resume };
 }
 
-/** @param file a path in Node, a URL, hf://owner/name, or the bytes of the file */
+/** file: a path in Node, a URL, hf://owner/name, or the bytes of the file */
 export async function openTokenizerFile(
   file: string | URL | Blob | ArrayBuffer | ArrayBufferView,
   environment: Environment,

@@ -12,7 +12,7 @@ import type { Folder } from './files.ts';
 import { completeModel, newModel } from './newModel.ts';
 import type { OpenedModel } from './open.ts';
 import { type Plan, planModel } from './plan.ts';
-import { type Found, readWeights, type Storage, type Stored } from './readWeights.ts';
+import { type Found, readWeights, type Storage } from './readWeights.ts';
 
 export type How = {
   storage: Storage;

@@ -1,5 +1,5 @@
-// Recognises what Headlight and its page write, apart from checkpoints: a zip archive of a folder, and the file of
-// `save`. Files without a model are refused by their kind.
+// Recognizes what Headlight and its page write, apart from checkpoints: a zip of a folder, and the file of `save`.
+// Files without a model are refused by their kind.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quote } from '../../check/quote.ts';
@@ -36,10 +36,6 @@ const OTHERS: [RegExp, (name: string) => string][] = [
   ],
 ];
 
-/**
- * Returns the files of an archive by name.
- * @param name of the archive
- */
 export async function unpackedFiles(folder: Folder, name: string) {
   const size = (await folder.size(name, true)) as number;
   const files = readZip(CALLER, await folder.read(name, 0, size)).filter((file) => !file.name.endsWith('/'));
@@ -48,10 +44,7 @@ export async function unpackedFiles(folder: Folder, name: string) {
   );
 }
 
-/**
- * Opens the file of `save`; undefined if the folder has no such file. Refuses files of other kinds.
- * @param folder without config.json
- */
+/** undefined without a file of `save`; refuses other kinds. folder: without config.json. */
 export async function openOwnFile(memory: Memory, folder: Folder, options: Options): Promise<Transformer | undefined> {
   const names = folder.names ?? [];
   const weights = names.filter((name) => /\.safetensors$/i.test(name));
@@ -65,7 +58,6 @@ export async function openOwnFile(memory: Memory, folder: Folder, options: Optio
   return undefined;
 }
 
-/** Returns true if `save` wrote a file. */
 async function isSaved(folder: Folder, name: string) {
   const size = (await folder.size(name, true)) as number;
   const end = readSafetensorsHeaderEnd(await folder.read(name, 0, Math.min(9, size)), size);

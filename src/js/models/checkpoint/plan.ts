@@ -1,5 +1,5 @@
-// Plans how a checkpoint is read: finds its family, the options of the model, and the tensors of each parameter.
-// Everything is checked before anything is allocated.
+// Plans how a checkpoint is read: family, options, and tensors of each parameter. Everything is checked before anything
+// is allocated.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quote, quoteNames } from '../../check/quote.ts';
@@ -30,10 +30,7 @@ const CALLER = 'openModel';
 const fail = (message: string, parameter?: string, more: object = {}) =>
   new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
 
-/**
- * @param how layers: number of layers that are opened, from the first; default: all
- * @param part the family of a part of the model; default: the family of the container
- */
+/** how: layers: from the first, default all; part: family of a part, default that of the container */
 export async function planModel(
   container: Container,
   { layers, signal }: { layers?: number; signal?: AbortSignal },
@@ -89,7 +86,7 @@ function readConfig(family: Family, prefix: string, container: Container) {
   return checked(family, container, () => family.options(config, has));
 }
 
-/** @param layers number of layers that are opened, from the first */
+/** layers: number of layers that are opened, from the first */
 function resolve(family: Family, options: TransformerOptions, layers: number | undefined, container: Container) {
   const some = layers !== undefined && layers < options.layers ? firstLayers(options, layers) : {};
   return checked(family, container, () => resolveOptions({ ...options, ...some }, CALLER));
@@ -102,7 +99,7 @@ const blocksOf = (described: TransformerOptions, opened: Resolved) =>
     ['encoder.', { configured: described.encoder?.layers ?? 0, opened: opened.encoder?.layers ?? 0 }],
   ]);
 
-/** @param read reads the config */
+/** read: reads the config */
 function checked<T>(family: Family, { describedBy = 'config.json' }: Container, read: () => T) {
   try {
     return read();
@@ -152,7 +149,7 @@ function locate(
   return found;
 }
 
-/** @param count of tensors that store the parameter */
+/** count: of tensors that store the parameter */
 function checkStored(
   name: string,
   { shape: got, dtype }: Stored,

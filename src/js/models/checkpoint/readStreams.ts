@@ -1,21 +1,17 @@
-// Reads the pieces of files as streams, with one response for many consecutive pieces. Over HTTP this is several times
-// as fast as a request for each piece, and as fast as the download of the file.
+// Reads files as streams, with one response for many consecutive pieces. Over HTTP this is several times as fast as a
+// request for each, and as fast as the download of the file.
 
 import type { Folder, Stream } from './files.ts';
 import type { Piece } from './readWeights.ts';
 
-/** Pieces in one response. */
 export type Run = { file: string; begin: number; end: number; pieces: Piece[] };
 
-/**
- * Maximum number of bytes between two pieces of a run. They are received and dropped, which takes less time than
- * another request.
- */
+/** Bytes between pieces of a run are dropped, which takes less time than another request. */
 const MAX_GAP = 2 ** 13;
 /** Number of runs that are requested while another run is read. Their bytes wait in the buffers of the platform. */
 const AHEAD = 1;
 
-/** @returns in the order of the files; the bytes are valid until the next piece is requested */
+/** in the order of the files; the bytes are valid until the next piece is requested */
 export async function* readStreams(
   open: NonNullable<Folder['stream']>,
   pieces: Piece[],

@@ -1,5 +1,5 @@
-// Reads the parameters of a checkpoint in pieces. While a piece is converted and written, the next pieces are read.
-// Rows of an int8 weight are rounded as they arrive; rows in 16 bits or in blocks keep their form.
+// Reads parameters in pieces. While one is converted and written, the next are read. int8 rows are rounded as they
+// arrive; rows in 16 bits or in blocks keep their form.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { elementCount } from '../../check/shape.ts';
@@ -24,7 +24,9 @@ import type { Folder } from './files.ts';
 import { readStreams } from './readStreams.ts';
 import { type Layout, layoutOf, type Split } from './tensorLayout.ts';
 
-/** A tensor in one of the files. form: set if its rows are in blocks; `dtype` is then the type of the decoded values. */
+/**
+ * A tensor in one of the files. form: set if its rows are in blocks; `dtype` is then the type of the decoded values.
+ */
 export type Stored = TensorRange & { file: string; form?: BlockForm };
 /** A parameter and the tensors that store it, which are several if it is stacked. */
 export type Found = { name: string; shape: readonly number[]; source: TensorSource; stored: Stored[]; split: Split };
@@ -54,10 +56,7 @@ const CALLER = 'openModel';
 const truncated = (file: string, end: number) =>
   new HeadlightError('FORMAT', `${CALLER}: ${file} ends before byte ${end}: it is truncated`, { parameter: file });
 
-/**
- * Reads the weights. Allocates everything before it reads the first byte, so that a model that does not fit is refused
- * at once.
- */
+/** Allocates everything first, so that a model that does not fit is refused at once. */
 export async function readWeights(
   memory: Memory,
   folder: Folder,
@@ -100,7 +99,6 @@ export async function readWeights(
   return weights;
 }
 
-/** of the model's weights */
 export type Storage = 'float32' | 'int8' | 'int4' | 'stored';
 /** of one weight in memory */
 export type Form = 'F32' | PackedKind | 'int4';
@@ -115,7 +113,6 @@ function formOf({ name, shape, source, stored, split }: Found, storage: Storage)
   return same && (dtype === 'F16' || dtype === 'BF16') ? (dtype as Form) : 'F32';
 }
 
-/** True if the weight is rounded as it is read. */
 const isQuantized = (form: Form): form is 'int8' | 'int4' => form === 'int8' || form === 'int4';
 
 /** Returns the size of a parameter in floats. */
@@ -127,10 +124,7 @@ function sizeOf(memory: Memory, { shape, stored }: Found, form: Form) {
 
 export type Writer = { name: string; stored: Stored; layout: Layout; write: Write };
 
-/**
- * Allocates a parameter. Returns functions that write the rows of its tensors to it.
- * @param weights map to which the parameter is added
- */
+/** Adds a parameter to `weights`. Returns functions that write the rows of its tensors. */
 function writersOf(memory: Memory, found: Found, form: Form, weights: Map<string, Weight>): Writer[] {
   const { name, shape, source, stored, split } = found;
   const stacked = source.form === 'stacked';
@@ -145,7 +139,7 @@ function writersOf(memory: Memory, found: Found, form: Form, weights: Map<string
   const packed = kind === 'F32' ? undefined : { kind, tensor: allocate(), ...(kind === 'blocks' && { bits }) };
   weight.packed = packed;
   const byRows = rounded && !stacked && layouts[0].contiguous && elementCount(shape) > 0;
-  // If the rows of the weight do not arrive in order, the weight is rounded when all rows have arrived.
+  // Rows in another order are rounded when all have arrived.
   const whole = () => (weight.tensor ??= memory.unscoped(memory.empty([...shape], CALLER)));
   if (form === 'F32') whole();
   let left = layouts.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -185,10 +179,7 @@ function writeBlocks(
   packBlocks(memory, CALLER, packed, form, shape, rows, first, count);
 }
 
-/**
- * Converts rows to a type that the core reads.
- * @param width of a row
- */
+/** Converts rows to a type that the core reads. width: of a row. */
 function readable(bytes: Uint8Array, { dtype, form }: Stored, width: number) {
   if (form) return [new Uint8Array(fromBlockRows(bytes, form, width).buffer), 'F32'] as const;
   if (isStored(dtype)) return [bytes, dtype] as const;
@@ -248,10 +239,7 @@ function roundWhole(memory: Memory, storage: 'int8' | 'int4', weight: Weight, te
   weight.tensor = undefined;
 }
 
-/**
- * Returns the pieces in the order of the files, so that one response of a server contains many of them. Rows that
- * contain parts of several parameters are read once.
- */
+/** Pieces in the order of the files, so that a response contains many. Rows of several parameters are read once. */
 function piecesOf(writers: Writer[]): Piece[] {
   const groups: Map<string, Writer[]> = new Map();
   for (const writer of writers) {
@@ -272,7 +260,7 @@ function rowBytesOf({ dtype, form }: Stored, { width }: Layout) {
   return form ? blockRowBytes(form, width) : width * KINDS[dtype as KnownDType].bytes;
 }
 
-/** @param writers of the same rows */
+/** writers: of the same rows */
 function cut(writers: Writer[]): Piece[] {
   const [{ stored, layout, name }] = writers;
   const rowBytes = rowBytesOf(stored, layout);
@@ -287,7 +275,7 @@ function cut(writers: Writer[]): Piece[] {
   return pieces;
 }
 
-/** @returns the bytes are valid until the next piece is requested */
+/** the bytes are valid until the next piece is requested */
 async function* readAhead(folder: Folder, pieces: Piece[]): AsyncGenerator<[Piece, Uint8Array]> {
   const maxBytes = pieces.reduce((size, { begin, end }) => Math.max(size, end - begin), 0);
   const buffers = Array.from({ length: Math.min(AHEAD + 1, pieces.length) }, () => new Uint8Array(maxBytes));
@@ -298,8 +286,7 @@ async function* readAhead(folder: Folder, pieces: Piece[]): AsyncGenerator<[Piec
     const piece = pieces[next];
     const { stored, begin, end } = piece;
     const bytes = folder.read(stored.file, begin, end, buffers[next % buffers.length].subarray(0, end - begin));
-    // A failure is thrown where the promise is awaited. If it is never awaited, the failure must not be reported as
-    // unhandled.
+    // Thrown where the promise is awaited. If it never is, the failure must not be reported as unhandled.
     bytes.catch(() => {});
     started.push({ piece, bytes });
     next++;
@@ -313,7 +300,7 @@ async function* readAhead(folder: Folder, pieces: Piece[]): AsyncGenerator<[Piec
       yield [piece, got];
     }
   } finally {
-    // After a failure the other reads are aborted. They may write to the buffers until they have ended.
+    // The other reads are aborted, and may write to the buffers until they have ended.
     if (started.length > 0) await folder.close();
     await Promise.allSettled(started.map(({ bytes }) => bytes));
   }

@@ -1,5 +1,5 @@
-// A folder at a URL, whose files are read by ranges of bytes. The query of the folder's address is added to the address
-// of each file, because it may contain the signature of the address. fetch follows redirects, also to other origins.
+// A folder at a URL, read by ranges of bytes. Its query is added to the address of each file, because it may be the
+// signature. fetch follows redirects, also to other origins.
 
 import { unreadable } from '../../check/errors.ts';
 import { fetchRange, openRange, type RemoteSource } from '../../io/fetchRange.ts';
@@ -7,18 +7,13 @@ import { fetchRange, openRange, type RemoteSource } from '../../io/fetchRange.ts
 import type { RangeBody, WholeBody } from '../../io/responseBody.ts';
 import type { Folder, Stream } from './files.ts';
 
-/**
- * Number of bytes of the first request for a file: enough for a whole small file, and for most headers of safetensors
- * files.
- */
+/** First request: a whole small file, and most headers of safetensors files. */
 const FIRST_BYTES = 2 ** 14;
-/** HTTP statuses for a missing file. */
 const MISSING = [404, 410];
 const HTML = 'text/html';
 /** Responses of some hosts to a request for a missing file: status 403 (forbidden), or a web page. */
 const MAYBE_MISSING = [403, HTML];
 
-/** Returns the address of a file in a folder. */
 export function fileUrl(folder: string, name: string) {
   const url = new URL(folder);
   url.hash = '';
@@ -66,7 +61,6 @@ export class RemoteFile {
   #opened: Promise<void> | undefined;
   #start = new Uint8Array(0);
   #whole: WholeBody | undefined;
-  /** Aborts running requests. */
   #stop = new AbortController();
 
   constructor(caller: string, url: URL, signal?: AbortSignal) {
@@ -79,8 +73,8 @@ export class RemoteFile {
   }
 
   /**
-   * @param required true: a response that may mean a missing file is an error
-   * @returns null if there is no such file; Infinity for a response without a length, until it has been read
+   * null without such a file; Infinity for a response without a length, until it is read. required: a response that may
+   * mean a missing file is an error.
    */
   async size(required = false): Promise<number | null> {
     try {
@@ -92,10 +86,7 @@ export class RemoteFile {
     return this.#whole ? this.#whole.size : (this.#source.total as number);
   }
 
-  /**
-   * @param buffer may be used for the result
-   * @returns fewer bytes if the file ends before `end`
-   */
+  /** buffer: may be used for the result; returns fewer bytes if the file ends before `end` */
   async read(begin: number, end: number, buffer?: Uint8Array): Promise<Uint8Array> {
     await this.#open();
     if (this.#whole) return this.#whole.read(begin, end);
@@ -119,7 +110,7 @@ export class RemoteFile {
   stream(begin: number, end: number): Stream {
     let at = begin;
     const body = this.#openBody(begin, end);
-    // A failure is thrown where the stream is read.
+    // Thrown where the stream is read.
     body.catch(() => {});
     return {
       read: async (target) => {

@@ -6,10 +6,6 @@ import { openTokenizer } from '../../text/tokenizer.ts';
 import { loadTransformer, type SavedTransformer } from '../loadTransformer.ts';
 import type { Storage } from './readWeights.ts';
 
-/**
- * @param bytes of the file
- * @param tokenizer bytes of tokenizer.json
- */
 export function openSavedModel(
   memory: Memory,
   bytes: Uint8Array,

@@ -1,11 +1,11 @@
-// Converts a stored tensor of a checkpoint to a parameter: selects the rows of the parameter, transposes and reorders
-// them. A tensor is processed row by row, so that only a few of its rows are in memory at a time.
+// Converts a stored tensor to a parameter: selects rows, transposes and reorders them, row by row, so that only a few
+// are in memory at a time.
 
 import type { TensorSource } from '../families/common.ts';
 
 /**
- * How a parameter is read from a stored tensor: rows from..to−1, each of `width` numbers. write() writes the values of
- * rows first..last−1 to the parameter. contiguous: the parameter consists of these rows in the same order, unchanged.
+ * Reads rows from..to−1 of `width` numbers. write: writes rows first..last−1 to the parameter. contiguous: the
+ * parameter is these rows, unchanged.
  */
 export type Layout = {
   width: number;
@@ -30,10 +30,7 @@ const eachRow =
     for (let r = first; r < last; r++) write(target, rows.subarray((r - first) * width, (r - first + 1) * width), r);
   };
 
-/**
- * Returns the shape that the stored tensor must have.
- * @param shape of the parameter
- */
+/** Returns the shape that the stored tensor must have. shape: of the parameter. */
 export function storedShape({ part, transposed, form }: TensorSource, shape: readonly number[], { sizes }: Split) {
   const rows = part ? (part[0] === 'halves' ? 2 * shape[0] : sizes.reduce((a, b) => a + b, 0)) : shape[0];
   if (form === 'convolution' && shape.length === 2) return [shape[0], shape[1] / 3, 3];
@@ -41,10 +38,6 @@ export function storedShape({ part, transposed, form }: TensorSource, shape: rea
   return transposed ? [shape[1], rows] : [rows, ...shape.slice(1)];
 }
 
-/**
- * @param stored shape of the stored tensor
- * @param shape of the parameter
- */
 export function layoutOf(
   { part, transposed, form, offset = 0 }: TensorSource,
   stored: readonly number[],
@@ -84,10 +77,7 @@ export function layoutOf(
   };
 }
 
-/**
- * Returns the layout for a stored tensor (out, channels, 3) and a parameter (out, 3·channels).
- * @param shape of the parameter
- */
+/** Layout from (out, channels, 3) to (out, 3·channels). shape: of the parameter. */
 function convolutionLayout([out, inside]: readonly number[]): Layout {
   const channels = inside / 3;
   return {
@@ -102,9 +92,7 @@ function convolutionLayout([out, inside]: readonly number[]): Layout {
 }
 
 /**
- * Returns the layout for a stored tensor (in, width) and a parameter (out, in).
- * @param shape of the parameter
- * @param column first column of the stored tensor that belongs to the parameter
+ * Layout from (in, width) to (out, in). shape: of the parameter; column: first column of the tensor that belongs to it.
  */
 const transposedLayout = (width: number, [out, inside]: readonly number[], column: number): Layout => ({
   width,

@@ -1,5 +1,5 @@
-// Beam search: continues several texts after one prompt and keeps those with the greatest sum of log-probabilities.
-// Follows `_beam_search` of the Python library transformers.
+// Beam search: continues several texts and keeps those with the greatest sum of log-probabilities. Follows
+// `_beam_search` of transformers.
 
 import { findLikeliest } from '../../text/sampling.ts';
 import type { Cache } from '../cache.ts';
@@ -13,10 +13,7 @@ import type { Prompt } from './prompts.ts';
 import { reorderRows } from './reorderRows.ts';
 import { restrictNext } from './restrictNext.ts';
 
-/**
- * A text that the search has generated. sum: the sum of the log-probabilities of its tokens; parent: index of the
- * previous beam, of which this text is the continuation.
- */
+/** sum: of log-probabilities; parent: index of the previous beam that this text continues. */
 export type Beam = { ids: number[]; logProbs: number[]; sum: number; parent: number };
 export type Ended = Beam & { ended: Generated['ended']; score: number };
 export type Candidate = { parent: number; id: number; logProb: number; sum: number };
@@ -35,9 +32,8 @@ function logSoftmax(logits: Float32Array) {
 }
 
 /**
- * Returns the continuations with the greatest sums of log-probabilities, the greatest first. If two sums are equal, the
- * earlier beam or smaller id ranks higher.
- * @param scores (V) for each beam
+ * The continuations of greatest sums, greatest first; of equal ones the earlier beam or smaller id. scores: (V) for
+ * each beam.
  */
 function findCandidates(beams: readonly Beam[], scores: readonly Float32Array[], most: number) {
   const best: Candidate[] = [];
@@ -74,7 +70,7 @@ class Search {
   #start: number[];
   #limit: number;
 
-  /** @param limit maximum number of generated tokens */
+  /** limit: maximum number of generated tokens */
   constructor(request: Request, options: BeamOptions, start: number[], limit: number) {
     this.#request = request;
     this.#options = options;
@@ -87,10 +83,7 @@ class Search {
     return length === 0 ? 0 : sum / length ** this.#options.lengthPenalty;
   }
 
-  /**
-   * Continues each beam by one token and keeps the best.
-   * @param logits of the next token of each beam; they are overwritten
-   */
+  /** Continues each beam by one token and keeps the best. logits: of each beam; overwritten. */
   step(logits: readonly Float32Array[]) {
     const { count } = this.#options;
     const { stop } = this.#request;
@@ -121,7 +114,6 @@ class Search {
     return { ids: [...ids, id], logProbs: [...logProbs, logProb], sum, parent };
   }
 
-  /** @param isEnd true for an end token */
   #end(candidate: Candidate, length: number, isEnd: boolean) {
     const beam = isEnd ? { ...this.beams[candidate.parent], sum: candidate.sum } : this.#extend(candidate);
     const ended = isEnd ? 'stop' : fullEnd(this.#request, length);
@@ -129,8 +121,8 @@ class Search {
   }
 
   /**
-   * Returns true if the search must continue. It ends when `count` texts have ended and, unless earlyStopping is true,
-   * the best beam cannot get a better score than the worst of these texts.
+   * The search ends when `count` texts have ended and, unless earlyStopping is true, the best beam cannot beat the
+   * worst of them.
    */
   #mayImprove({ sum }: Beam, length: number) {
     const { count, earlyStopping, lengthPenalty } = this.#options;
@@ -140,7 +132,6 @@ class Search {
     return this.#score(sum, assumed) > this.#ended[count - 1].score;
   }
 
-  /** The best text. */
   get best(): Omit<Ended, 'parent' | 'sum'> {
     if (this.#ended.length > 0) return this.#ended[0];
     const [{ ids, logProbs, sum }] = this.beams;
@@ -158,10 +149,7 @@ class BeamSteps {
   /** The beams in the cache. */
   #beams: readonly Beam[] = [];
 
-  /**
-   * @param given length: of the cache, in tokens; beyond: in a sequence with more tokens than this, all tokens are
-   *   rotated by other angles
-   */
+  /** given: length: of the cache, in tokens; beyond: a longer sequence has other rotary angles for all tokens */
   constructor(
     model: Transformer,
     prompt: Prompt,

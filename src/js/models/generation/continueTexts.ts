@@ -1,5 +1,5 @@
-// Continues several texts at once, for generate(). Each step reads the weights once for all of them. Shorter prompts
-// are padded on the left, so that the last token of each text is in the same column; positions do not count padding.
+// Continues several texts for generate(): each step reads the weights once for all. Shorter prompts are padded on the
+// left, so that the last tokens are in one column; positions do not count padding.
 
 import { argumentError, HeadlightError } from '../../check/errors.ts';
 import { largestOf } from '../../check/extremes.ts';
@@ -19,10 +19,7 @@ export type Row = { text: ContinuedText; encoder?: Tokens; padding: number };
 /** Number of tokens after the prompts for which a new cache has memory. It grows if more tokens are generated. */
 const INITIAL_ROOM = 64;
 
-/**
- * Returns the tokens of an encoder's input. Refuses inputs that are not tokens or have more than ids and keep.
- * @param options of the encoder
- */
+/** Refuses inputs that are not tokens or have more than ids and keep. options: of the encoder. */
 function readEncoder(options: Resolved, input: unknown, called: string): Tokens {
   if (options.input !== 'tokens')
     throw new HeadlightError(
@@ -37,10 +34,7 @@ function readEncoder(options: Resolved, input: unknown, called: string): Tokens 
   return read;
 }
 
-/**
- * Returns rows of equal length, to which padding is added.
- * @param side of the padding
- */
+/** Returns rows of equal length, to which padding is added. side: of the padding. */
 function pad(tokens: readonly Tokens[], padToken: number, side: 'left' | 'right') {
   const longest = largestOf(tokens.map(({ ids }) => ids.length));
   const fill = (row: readonly number[], value: number) => {
@@ -62,13 +56,12 @@ class TextSteps {
   #rows: Row[] = [];
   #cache: Cache | undefined;
 
-  /** @param length of the cache, in tokens */
   constructor(model: Transformer, length: number) {
     this.#model = model;
     this.#size = length;
   }
 
-  /** @param rows of the previous call, without texts that have ended */
+  /** rows: of the previous call, without texts that have ended */
   after(rows: Row[]): Float32Array[] {
     const cache = this.#cache ? this.#leave(this.#cache, rows) : this.#begin(rows);
     const next = rows.map(({ text }) => text.next);
@@ -76,11 +69,7 @@ class TextSteps {
     return lastLogits(this.#model, cache, { ...input, ...this.#positions(rows, cache.length, input.ids[0].length) });
   }
 
-  /**
-   * Returns the positions of tokens if the model would count the padding before a text.
-   * @param past number of tokens in the cache
-   * @param count of new tokens
-   */
+  /** Positions of new tokens, if the model would count padding. past: tokens in the cache; count: of new ones. */
   #positions(rows: Row[], past: number, count: number) {
     const { countPadding, padToken } = this.#model.options;
     if (!countPadding || padToken !== undefined || rows.every(({ padding }) => padding === 0)) return {};
@@ -131,8 +120,8 @@ class TextSteps {
 }
 
 /**
- * Refuses texts so long that they would need other rotary angles, because all rows of a call share the same angles.
- * @param longest largest number of tokens of a text that enter the model
+ * Refuses a text that needs other rotary angles, because all rows of a call share them. longest: most tokens that enter
+ * the model.
  */
 function checkLong({ max }: Request, longest: number, beyond: number) {
   if (longest <= beyond) return;

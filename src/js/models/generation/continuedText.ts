@@ -1,4 +1,4 @@
-// A text that generate() continues: its tokens, and the choice of the next token.
+// A text that generate() continues: its tokens, and the choice of the next one.
 
 import type { Tensor } from '../../memory/tensor.ts';
 import { uniformSource } from '../../ops/random.ts';
@@ -13,7 +13,6 @@ import { restrictNext } from './restrictNext.ts';
 /** Milliseconds of computation after which the event loop may run: less than one frame of the screen. */
 const YIELD_AFTER = 12;
 
-/** Lets the event loop run between tokens. */
 export class Pauses {
   #last = Date.now();
 
@@ -33,7 +32,6 @@ class Output {
   #decoder: { push(id: number): string; end(): string; readonly holds: boolean };
   #stops: { push(text: string): { text: string; stop: string | null }; end(): string; readonly holds: boolean };
   #onToken: ((token: GeneratedToken) => unknown) | undefined;
-  /** The last token, if it is held back. */
   #held: GeneratedToken | undefined;
 
   constructor({ tokenizer }: Transformer, stops: readonly string[], onToken?: (token: GeneratedToken) => unknown) {
@@ -51,10 +49,7 @@ class Output {
     for (const tensor of Object.values(held.captured)) tensor.dispose();
   }
 
-  /**
-   * @param captured values that are freed when the token has been emitted
-   * @returns true if a stop text is complete
-   */
+  /** captured: values that are freed when the token has been emitted; returns true if a stop text is complete */
   async add(id: number, logProb: number, captured: Record<string, Tensor> = {}): Promise<boolean> {
     await this.#emitHeld();
     this.ids.push(id);
@@ -74,7 +69,9 @@ class Output {
   }
 }
 
-/** Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits. */
+/**
+ * Returns the largest number of generated tokens. The last one does not enter the model, so one more than `room` fits.
+ */
 export const limitOf = ({ max }: Request, room: number) => Math.min(max, room + 1);
 
 /** Returns the reason why a text of maximum length has ended. */
@@ -90,8 +87,8 @@ export class ContinuedText {
   #sampling: { random: () => number; temperature: number; topK: number | undefined; topP: number | undefined };
 
   /**
-   * @param given start: the prompt; past: number of tokens in the cache before the prompt; room: number of tokens that
-   *   fit after it; index: index of the prompt in a list of prompts
+   * given: start: the prompt; past: tokens in the cache before it; room: tokens that fit after it; index: in a list of
+   * prompts
    */
   constructor(
     model: Transformer,
@@ -108,7 +105,6 @@ export class ContinuedText {
     this.#endIfFull();
   }
 
-  /** The prompt and the generated tokens. */
   get all() {
     return [...this.#start, ...this.#output.ids];
   }
@@ -124,10 +120,7 @@ export class ContinuedText {
     if (length >= this.#limit) this.ended = fullEnd(this.#request, length);
   }
 
-  /**
-   * Chooses the next token by the logits after the last token, and changes these logits.
-   * @param captured values of the run that computed the logits
-   */
+  /** Chooses by the logits after the last token, which it changes. captured: values of their run. */
   async choose(logits: Float32Array, captured?: Record<string, Tensor>) {
     const output = this.#output;
     const index = this.#first + output.ids.length;
@@ -153,7 +146,6 @@ export class ContinuedText {
   }
 }
 
-/** Returns the text of all tokens. */
 export async function textOf(model: Transformer, ids: number[]) {
   const output = new Output(model, []);
   for (const id of ids) await output.add(id, 0);

@@ -13,7 +13,7 @@ import { TokenStream } from './tokenStream.ts';
 /** Number of tokens after the prompt for which a new cache has memory. It grows if more tokens are generated. */
 const INITIAL_ROOM = 64;
 
-/** @param cache which this call has locked */
+/** cache: which this call has locked */
 async function continueText(
   model: Transformer,
   request: Request,
@@ -61,7 +61,7 @@ async function generateOne(model: Transformer, prompt: ModelInput, request: Requ
   }
 }
 
-/** @param iterates true if the caller iterates over the tokens */
+/** iterates: true if the caller iterates over the tokens */
 async function generate(
   model: Transformer,
   prompt: ModelInput | readonly ModelInput[],
@@ -78,10 +78,7 @@ async function generate(
   return continueTexts(model, prompt, request);
 }
 
-/**
- * Begins to generate. The stream has the promise of the result.
- * @param iterates true if the caller iterates over the tokens
- */
+/** The stream has the promise of the result. iterates: the caller iterates over the tokens. */
 export function begin(
   model: Transformer,
   prompt: ModelInput | readonly ModelInput[],

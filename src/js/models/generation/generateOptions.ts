@@ -4,12 +4,13 @@ import { type NumberRange, readBoolean, readNumber, readOptions, readSignal } fr
 import { argumentError } from '../../check/errors.ts';
 import type { Tensor } from '../../memory/tensor.ts';
 import { type Cache, checkCache } from '../cache.ts';
-import type { GenerationDefaults } from '../checkpoint/folder/generationConfig.ts';
 import type { Edit } from '../edits.ts';
 import type { Transformer } from '../transformer.ts';
 import type { ValueName } from '../valueName.ts';
 
-/** Defaults come from the model's generation_config.json, in `model.generation`. Without it they are as described here. */
+/**
+ * Defaults come from the model's generation_config.json, in `model.generation`. Without it they are as described here.
+ */
 export type GenerateOptions = {
   /** largest number of generated tokens; default: until an end token, or until the context or the cache is full */
   max?: number;
@@ -19,10 +20,7 @@ export type GenerateOptions = {
   topK?: number;
   /** only the most probable tokens that together have this probability may be chosen */
   topP?: number;
-  /**
-   * for tokens of the prompt and the generated text: positive logits are divided by it, negative ones multiplied;
-   * default 1
-   */
+  /** positive logits of tokens so far, with the prompt, are divided by it, negative ones multiplied; default 1 */
   repetitionPenalty?: number;
   /** no sequence of this many tokens occurs twice in the prompt and the generated text; default 0, no limit */
   noRepeatNgram?: number;
@@ -49,48 +47,41 @@ export type GenerateOptions = {
   /** edits that are applied in every run */
   edit?: readonly Edit[];
   /**
-   * names of values, as in forward(), that come with each token: those of the run that predicted it. Its rows are the
-   * tokens that entered the model in this run: for the first token the prompt, for later ones the token before;
-   * 'logits' has the last row only. Needs a loop over the tokens, or onToken
+   * values, named as in forward(), of the run that predicted each token: of the prompt for the first token, of the
+   * token before for later ones; 'logits' has the last row only. Needs a loop over the tokens, or onToken
    */
   capture?: readonly ValueName[];
   /**
-   * true: the tokens that followed an earlier occurrence of the last three tokens are drafted, and one run checks the
-   * draft, so that a text that repeats itself takes less time. The result can differ only where two tokens are almost
-   * equally likely, because logits that are computed for several rows may differ in their last digits. Default false;
-   * no effect with edits or captured values
+   * true: the tokens after an earlier occurrence of the last three are drafted and checked in one run, which is faster
+   * for texts that repeat themselves. The result can differ only where two tokens are almost equally likely, because
+   * logits of several rows may differ in their last digits. Default false; no effect with edits or captured values
    */
   lookup?: boolean;
   /**
-   * number of texts that a beam search continues at the same time; default 1, without a search. `num_beams` in the
-   * files of a model is ignored. A beam search samples nothing
+   * texts that a beam search, which samples nothing, continues at once; default 1, no search. `num_beams` in files is
+   * ignored
    */
   beams?: number;
-  /**
-   * with beams: a text of n tokens, its end token included, has the score `sum of logProbs / n ** lengthPenalty`;
-   * default 1
-   */
+  /** with beams: a text of n tokens, with the end token, scores `sum of logProbs / n ** lengthPenalty`; default 1 */
   lengthPenalty?: number;
   /**
-   * with beams: the search continues at least until as many texts have ended as there are beams. true: it ends then;
-   * false, the default: it continues while the best unfinished text, if it ended now, would have a better score than
-   * the worst of the ended texts; 'never': as false, but with the score that the unfinished text would have at the
-   * maximum length
+   * with beams, what happens when as many texts have ended as there are beams. true: the search ends; false, the
+   * default: it continues while the best unfinished text would, if it ended now, score better than the worst ended one;
+   * 'never': the same with its score at the maximum length
    */
   earlyStopping?: boolean | 'never';
   /** on abort the tokens so far are returned */
   signal?: AbortSignal;
   /**
-   * called with each token and its text, and the index of the prompt in a list of prompts. If the token ends with a
-   * part of a character or of a stop text, it is held back until the next token or the end. The texts concatenated are
-   * the text of the result. A promise is awaited; if it rejects, generate rejects
+   * called with each token and its text, and the index in a list of prompts. Part of a character or of a stop text is
+   * held back until the next token or the end; all texts concatenated are the result. A promise is awaited; if it
+   * rejects, generate rejects
    */
   onToken?: (token: GeneratedToken, index: number) => unknown;
 };
 /**
- * A generated token. token: as in encode(), or '' without a tokenizer; captured: the values that `capture` names. They
- * are valid until the loop asks for the next token or leaves, or until the promise of onToken settles: then they are
- * freed. Copy what is needed longer.
+ * token: as in encode(), or '' without a tokenizer; captured: valid until the loop asks for the next token or leaves,
+ * or the promise of onToken settles. Copy what is needed longer.
  */
 export type GeneratedToken = {
   id: number;
@@ -99,10 +90,7 @@ export type GeneratedToken = {
   logProb: number;
   captured: Record<string, Tensor>;
 };
-/**
- * logProbs: the log-probability of each token. ended: 'context' if the context or the cache has no room for another
- * token. score: the score of the text in a beam search.
- */
+/** logProbs: of each token. ended: 'context' if context or cache is full. score: of the text in a beam search. */
 export type Generated = {
   ids: number[];
   text: string;
@@ -163,7 +151,6 @@ function readIds(parameter: string, ids: unknown = []): number[] {
   return ids.map((id, i) => readNumber(CALLER, `${parameter}[${i}]`, id, COUNT));
 }
 
-/** @returns ids by index */
 function readForced(forced: unknown = [], vocab: number): Map<number, number> {
   if (!Array.isArray(forced)) throw argumentError(CALLER, 'forced', forced, 'a list of [index, id]');
   const pairs = forced.map((pair, i) => {
@@ -191,10 +178,7 @@ function readForcedEnd(ids: unknown, vocab: number) {
   return read;
 }
 
-/**
- * @param others names of options, with the value that is expected
- * @param reason 'beams', 'several texts' …
- */
+/** others: names of options, with the value that is expected; reason: 'beams', 'several texts' … */
 function refuse(given: Record<string, any>, others: Record<string, string>, reason: string) {
   for (const [name, expected] of Object.entries(others)) {
     const value = given[name];
@@ -203,7 +187,7 @@ function refuse(given: Record<string, any>, others: Record<string, string>, reas
   }
 }
 
-/** @returns undefined without a search */
+/** undefined without a search */
 function readBeams(given: GenerateOptions): BeamOptions | undefined {
   const { lengthPenalty, earlyStopping = false } = given;
   const count = readNumber(CALLER, 'beams', given.beams ?? 1, { integer: true, least: 1, most: 1024 });
@@ -224,10 +208,7 @@ function readBeams(given: GenerateOptions): BeamOptions | undefined {
   };
 }
 
-/**
- * Returns the options with their defaults.
- * @param several true for a list of prompts
- */
+/** Returns the options with their defaults. several: true for a list of prompts. */
 export function readGenerateOptions(model: Transformer, options: GenerateOptions, several: boolean) {
   const own = readOptions(CALLER, options, OPTIONS) as GenerateOptions;
   const given = { ...model.generation, ...own };
@@ -267,8 +248,7 @@ export function readGenerateOptions(model: Transformer, options: GenerateOptions
       topP: readOptional('topP', given.topP, { least: 0, most: 1 }),
     },
     seed: readNumber(CALLER, 'seed', given.seed ?? 0, { integer: true }),
-    // Only the options of the call are checked, because a temperature in the model's files must not make a beam search
-    // fail.
+    // Only the call's options: a temperature in the model's files must not make a beam search fail.
     beams: readBeams(own),
   };
 }

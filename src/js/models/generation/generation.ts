@@ -1,4 +1,4 @@
-// Makes the result of generate(): a promise of the whole text, which is also an async iterable of the tokens.
+// The result of generate(): a promise of the text that is also an async iterable of the tokens.
 
 import type { Generated, GeneratedToken } from './generateOptions.ts';
 import type { TokenStream } from './tokenStream.ts';
@@ -6,10 +6,7 @@ import type { TokenStream } from './tokenStream.ts';
 /** A promise of the whole result, which is also an async iterable of the tokens. */
 export type Generation = Promise<Generated> & AsyncIterable<GeneratedToken>;
 
-/**
- * @param begin begins to generate, after the caller had the opportunity to ask for the iterator
- * @returns a Generation, or for a list of prompts a promise of a list
- */
+/** Makes a promise, of a list for a list of prompts. begin: called after the caller could ask for the iterator. */
 export function iterable(begin: (iterates: () => boolean) => Promise<{ stream: TokenStream }>): any {
   let iterates = false;
   const begun = begin(() => iterates);

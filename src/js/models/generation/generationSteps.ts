@@ -1,5 +1,5 @@
-// Computes the logits after each token of a generated text. With the option lookup, drafted tokens are computed in one
-// run with the token before them.
+// Computes the logits after each generated token. With lookup, drafted tokens are computed in one run with the one
+// before.
 
 import { shapeOf, type Tensor, viewOf } from '../../memory/tensor.ts';
 import type { Cache } from '../cache.ts';
@@ -31,10 +31,7 @@ export class GenerationSteps {
   /** The captured values of the last run. */
   captured: Record<string, Tensor> = {};
 
-  /**
-   * @param cache which the caller has locked
-   * @param given beyond: in a sequence with more tokens than this, all tokens are rotated by other angles
-   */
+  /** cache: locked by the caller; given: beyond: a longer sequence has other rotary angles for all tokens */
   constructor(
     model: Transformer,
     cache: Cache,
@@ -49,15 +46,13 @@ export class GenerationSteps {
     this.#model = model;
     this.#cache = cache;
     this.#given = given;
-    // The result of an edit may depend on which tokens a run has, and captured values belong to one token, so there is
-    // no draft with either.
+    // No draft: an edit may depend on which tokens a run has, and captured values belong to one token.
     if (given.lookup && !given.edit && !given.capture) this.#lookup = new PromptLookup();
   }
 
   /**
-   * Returns the logits after the tokens `next`.
-   * @param next the prompt in the first call, one token in each later call
-   * @param all returns all tokens so far, including next
+   * Returns the logits after `next`: the prompt in the first call, later one token. all: returns all tokens so far,
+   * with next.
    */
   after(next: number[], all: () => number[]): Float32Array {
     for (const id of next) this.#lookup?.push(id);
@@ -90,7 +85,7 @@ export class GenerationSteps {
     return drafted.logits;
   }
 
-  /** @returns the logits after next */
+  /** returns the logits after next */
   #run(next: number[], draft: number[]): Float32Array {
     const { encoder, edit, capture } = this.#given;
     const cache = this.#cache;
@@ -116,7 +111,6 @@ export class GenerationSteps {
     this.captured = captured;
   }
 
-  /** Frees all captured values. */
   dispose() {
     for (const tensor of this.#open) tensor.dispose();
   }

@@ -7,10 +7,7 @@ import type { ModelInput } from '../input.ts';
 import type { Transformer } from '../transformer.ts';
 import { CALLER } from './generateOptions.ts';
 
-/**
- * @param cache to which the tokens are added
- * @returns (V) for each row
- */
+/** cache: to which the tokens are added; returns (V) for each row */
 export function lastLogits(
   model: Transformer,
   cache: Cache,

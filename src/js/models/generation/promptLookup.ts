@@ -1,14 +1,10 @@
-// Drafts the next tokens of a text: the tokens that followed the previous occurrence of its last three tokens. An
-// induction head does the same within a model.
+// Drafts the tokens that followed the previous occurrence of the last three, as an induction head does within a model.
 
 /** Number of tokens at the end of the text that must have occurred before in the same order. */
 const MATCH = 3;
 /** Number of tokens of the first draft, and maximum number of tokens of a draft. */
 const [FEW, MOST] = [3, 7];
-/**
- * Number of tokens without a draft after a draft of which no token was chosen. It doubles with each such draft, up to a
- * maximum.
- */
+/** Tokens without a draft after one of which nothing was chosen: doubles each time, up to a maximum. */
 const [PAUSE, MAX_PAUSE] = [4, 256];
 
 export class PromptLookup {
@@ -38,8 +34,7 @@ export class PromptLookup {
     const { length } = this.#ids;
     for (let i = 0; i < Math.min(this.#count, most); i++) {
       const at = this.#found + i;
-      // If a text repeats itself with a short period, the draft reaches the end of the text and continues with its own
-      // tokens.
+      // In a text that repeats itself with a short period, the draft reaches the end and continues with its own tokens.
       draft.push(at < length ? this.#ids[at] : draft[at - length]);
     }
     return draft;
@@ -50,10 +45,7 @@ export class PromptLookup {
     [this.#count, this.#pause] = [Math.min(2 * this.#count + 1, MOST), PAUSE];
   }
 
-  /**
-   * Shortens the next draft, because a token was not chosen.
-   * @param chosen number of chosen tokens before it
-   */
+  /** Shortens the next draft, because a token was not chosen. chosen: number of chosen tokens before it. */
   refuse(chosen: number) {
     this.#count = Math.max(chosen, 1);
     if (chosen > 0) return;

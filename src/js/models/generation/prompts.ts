@@ -17,10 +17,7 @@ export type Prompt = { ids: number[]; encoder?: PlainInput };
 export const isList = (prompt: unknown): prompt is PromptInput[] =>
   Array.isArray(prompt) && prompt.length > 0 && !['number', 'bigint', 'boolean'].includes(typeof prompt[0]);
 
-/**
- * Returns the first ids of the sequence and, in a model with an encoder, the input of the encoder.
- * @param called name of the prompt in errors
- */
+/** The first ids and, with an encoder, its input. called: name of the prompt in errors. */
 export function readPrompt(model: Transformer, prompt: ModelInput, called = 'prompt'): Prompt {
   const { options, generation } = model;
   if (options.head !== 'logits' || options.classes > 0)
@@ -41,10 +38,7 @@ export function readPrompt(model: Transformer, prompt: ModelInput, called = 'pro
   return { ids };
 }
 
-/**
- * Reads one sequence of tokens and its padding.
- * @param why reason for which other parts of the input are refused
- */
+/** Reads one sequence of tokens and its padding. why: reason for which other parts of the input are refused. */
 export function readTokens(
   called: string,
   input: unknown,
@@ -73,14 +67,10 @@ function readLabels(parameter: string, given: any, { vocab }: Pick<Resolved, 'vo
   return [...ints];
 }
 
-/**
- * Returns room, the number of tokens that fit after the prompt, and beyond: in a sequence with more tokens than
- * this, all tokens are rotated by other angles.
- * @param start tokens of the prompt
- */
+/** room: tokens that fit after the prompt `start`; beyond: a longer sequence has other rotary angles for all tokens. */
 export function findRoom({ context, rotary }: Resolved, cache: Cache | undefined, start: number, called = 'prompt') {
-  // When a sequence becomes longer than `beyond`, all its tokens must be computed again. This is impossible for the
-  // tokens in the caller's cache, because their ids are unknown.
+  // Beyond `beyond` all tokens must be computed again, which is impossible for those in the caller's cache: their ids
+  // are unknown.
   const beyond = rotary?.long?.beyond ?? Infinity;
   const limit = cache && cache.length > 0 && !cache.far ? beyond : Infinity;
   const room = Math.min(context, cache?.capacity ?? context, limit) - (cache?.length ?? 0) - start;

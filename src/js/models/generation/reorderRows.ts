@@ -5,10 +5,8 @@ import { shapeOf, viewOf } from '../../memory/tensor.ts';
 import type { Cache } from '../cache.ts';
 
 /**
- * Replaces each sequence by a copy of another one. Keys and values of an encoder's output are not copied, because they
- * are the same for all sequences.
- * @param rows for each sequence, the index of the sequence that it becomes a copy of
- * @param since for each sequence, index of the first token that differs from the sequence to copy
+ * Keys and values of an encoder's output, the same for all, are not copied. rows: for each sequence, of which it
+ * becomes a copy; since: its first token that differs.
  */
 export function reorderRows(cache: Cache, rows: readonly number[], since: readonly number[]) {
   const { blocks, counted } = cache.stored;
@@ -23,7 +21,7 @@ export function reorderRows(cache: Cache, rows: readonly number[], since: readon
       return [(at + first) * width, (at + length) * width] as const;
     };
     for (let head = 0; head < heads; head++) {
-      // All sequences are read before the first one is written, because a sequence may be both source and target.
+      // All are read before the first is written, because a sequence may be both source and target.
       const read = moved.map(({ row, first }) => view.slice(...rangeOf(row, head, first)));
       for (const [i, { b, first }] of moved.entries()) view.set(read[i], rangeOf(b, head, first)[0]);
     }

@@ -1,5 +1,5 @@
-// Restricts the choice of the next token as the options of generate() and generation_config.json require. Follows the
-// logits processors of the Python library transformers.
+// Restricts the next token by the options of generate() and generation_config.json, as the logits processors of
+// transformers do.
 
 import { restrict } from '../../text/sampling.ts';
 
@@ -17,10 +17,7 @@ function repeating(ids: readonly number[], n: number) {
   return found;
 }
 
-/**
- * Returns the last token of each sequence of which the other tokens end the text. As in transformers, a sequence that
- * is longer than the text is ignored.
- */
+/** The last tokens of sequences whose other tokens end the text. As in transformers, longer sequences are ignored. */
 function completing(ids: readonly number[], sequences: readonly (readonly number[])[]) {
   const found = sequences.filter(
     (sequence) =>
@@ -31,9 +28,8 @@ function completing(ids: readonly number[], sequences: readonly (readonly number
 }
 
 /**
- * Changes the logits or log-probabilities of the next token.
- * @param at before: returns the ids before the next token; index: index of the next token in the sequence; first: index
- *   of the first generated token
+ * Changes logits or log-probabilities. at: before: returns the ids before; index: of the next token; first: index of
+ * the first generated token.
  */
 export function restrictNext(
   logits: Float32Array,

@@ -1,9 +1,8 @@
-// The tokens of generate() as an async iterator. The next token is computed when the iterator is asked for it.
+// The tokens of generate() as an async iterator, each computed on demand.
 
 import type { GeneratedToken, GenerateOptions } from './generateOptions.ts';
 
 export class TokenStream implements AsyncIterableIterator<GeneratedToken> {
-  /** The promise of the result. */
   finished: Promise<unknown> = Promise.resolve();
   #control = new AbortController();
   /** The token that has been computed and that next() has not returned yet. */

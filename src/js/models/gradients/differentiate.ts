@@ -1,4 +1,4 @@
-// Computes gradients of a metric, or of named values, with respect to named values of one run.
+// Gradients of a metric, or of named values, with respect to named values of one run.
 
 import { readNumber, readOptions, readRecord } from '../../check/arguments.ts';
 import { argumentError, HeadlightError, shapeError } from '../../check/errors.ts';
@@ -17,23 +17,19 @@ import type { Tape } from './tape.ts';
 export type DifferentiableMetric = { (result: any): number; gradient?: (result: any) => TensorLike };
 export type DifferentiateOptions = {
   /**
-   * the quantity to differentiate: a metric with a gradient, or the sum of cotangent · value over named values. A
-   * cotangent broadcasts to the shape of its value
+   * what to differentiate: a metric with a gradient, or the sum of cotangent · value, each broadcast to the shape of
+   * its value
    */
   of: DifferentiableMetric | Readonly<Record<string, TensorLike>>;
   /** the values to differentiate with respect to: 'embed', 'blocks.*.heads' … */
   at: readonly ValueName[];
   /** changes of values; gradients are those of the edited values */
   edit?: readonly Edit[];
-  /**
-   * index of a block that passes the gradient of its output to its input unchanged, so that all gradients inside the
-   * block are 0
-   */
+  /** a block whose output's gradient passes unchanged to its input, so that all gradients inside are 0 */
   straight?: number;
 };
 export type ReadDifferentiate = {
   metric?: DifferentiableMetric;
-  /** by the names of values */
   cotangents: Map<string, Numbers>;
   at: ReadonlySet<string>;
   capture: ValueName[];
@@ -43,7 +39,6 @@ export type ReadDifferentiate = {
   blocks?: number;
 };
 
-/** @param options of the model */
 export function readDifferentiate(
   caller: string,
   options: Resolved,
@@ -128,7 +123,6 @@ export class Differentiated {
   }
 }
 
-/** Computes the gradients of a recorded run. */
 export function gradientsOf(
   caller: string,
   tape: Tape,
@@ -143,8 +137,7 @@ export function gradientsOf(
     outputs.push([value, cotangentOf(caller, tape, `of.${name}`, numbers, value)]);
   }
   tape.backward(outputs);
-  // Several values may share one gradient tensor, so each gradient is copied. Each captured value has a tensor of its
-  // own.
+  // Values may share one gradient tensor, so each is copied. Captured values have tensors of their own.
   return tape.memory.scope(() => {
     const [captured, gradients]: Record<string, Tensor>[] = [{}, {}];
     for (const [name, value] of Object.entries(result.captured)) {

@@ -47,12 +47,7 @@ export type AttentionCall = {
 };
 
 export class Graph extends Tape {
-  /**
-   * Returns x · weightᵀ + bias, (…,out).
-   * @param x (…,in)
-   * @param weight (out,in)
-   * @param bias (out)
-   */
+  /** Returns x · weightᵀ + bias, (…,out). x: (…,in); weight: (out,in); bias: (out). */
   linear(x: Tensor, weight: Weight, bias?: Weight) {
     const [out, inside] = weight.shape;
     const rows = sizeOf(x) / inside;
@@ -72,13 +67,7 @@ export class Graph extends Tape {
     });
   }
 
-  /**
-   * Normalizes the last axis.
-   * @param x (…,C)
-   * @param weight (C)
-   * @param bias (C)
-   * @param centred true: layer norm, false: RMS norm
-   */
+  /** Normalizes the last axis. x: (…,C); weight: (C); bias: (C); centred: true: layer norm, false: RMS norm. */
   norm(x: Tensor, weight: Weight, bias: Weight | undefined, centred: boolean, eps: number) {
     const width = weight.shape[0];
     const rows = sizeOf(x) / width;
@@ -135,11 +124,7 @@ export class Graph extends Tape {
     return this.record(multiply(x), (d) => this.accumulate(x, multiply(d)));
   }
 
-  /**
-   * Returns x · weight for every row.
-   * @param x (…,C)
-   * @param weight (C)
-   */
+  /** Returns x · weight for every row. x: (…,C); weight: (C). */
   scaleChannels(x: Tensor, weight: Weight) {
     const [width] = weight.shape;
     const multiply = (from: Tensor) => {
@@ -171,11 +156,7 @@ export class Graph extends Tape {
     });
   }
 
-  /**
-   * Returns rows of a table, (…,width).
-   * @param table (count,width)
-   * @param shape of the labels: (…)
-   */
+  /** Returns rows of a table, (…,width). table: (count,width); shape: of the labels: (…). */
   rows(table: Weight, labels: Int32Array, shape: readonly number[]) {
     const [count, width] = table.shape;
     const y = this.make([...shape, width]);
@@ -198,9 +179,8 @@ export class Graph extends Tape {
   }
 
   /**
-   * Rotates pairs of elements of every head by the angles of its position.
-   * @param x (B,T,heads·width)
-   * @param form table (count,2,rotated/2): cosines and sines; positions (B,T)
+   * Rotates pairs of elements of x (B,T,heads·width) by position. form: table (count,2,rotated/2): cosines and sines;
+   * positions (B,T).
    */
   rotate(
     x: Tensor,
@@ -229,9 +209,7 @@ export class Graph extends Tape {
   }
 
   /**
-   * Returns the bias of relative positions, (H,T,S).
-   * @param table (buckets,H)
-   * @param bucket (T+S−1): the bucket of key s and query t has the index s − t + T − 1
+   * Bias of relative positions, (H,T,S). table: (buckets,H); bucket: (T+S−1), at s − t + T − 1 for key s and query t.
    */
   relative(table: Weight, bucket: Int32Array, queries: number) {
     const [buckets, heads] = table.shape;
@@ -251,7 +229,7 @@ export class Graph extends Tape {
     );
   }
 
-  /** @returns output (B,T,H·D), weights and scores (B,H,T,S) */
+  /** returns output (B,T,H·D), weights and scores (B,H,T,S) */
   attention(call: AttentionCall): { output: Tensor; weights?: Tensor; scores?: Tensor } {
     const points = this.attend(call);
     const { output, weights, scores } = points;

@@ -9,10 +9,8 @@ import type { Tape } from './tape.ts';
 const MAX_CONVERTED = 2 ** 21;
 
 /**
- * Returns dx = dy · weight. Rows of the weight are converted to float32, as many at a time as the limit allows.
- * @param shape of x: (…,in)
- * @param dy (…,out)
- * @param weight (out,in)
+ * Returns dx = dy · weight, with as many rows converted as the limit allows. shape: of x: (…,in); dy: (…,out); weight:
+ * (out,in).
  */
 export function halfLinearBackward(tape: Tape, shape: readonly number[], dy: Tensor, weight: Weight) {
   const [out, inside] = weight.shape;

@@ -1,4 +1,4 @@
-// Records operations and computes their gradients in reverse order.
+// Records operations, and computes their gradients in reverse order.
 
 import type { Frame } from '../../memory/frame.ts';
 
@@ -7,8 +7,8 @@ import { sizeOf, type Tensor, viewOf } from '../../memory/tensor.ts';
 import type { Weight } from '../weights.ts';
 
 /**
- * infer: computes values only. train: also computes the gradients of parameters, and applies dropout. differentiate:
- * computes the gradients of values, not of parameters, without dropout.
+ * train: gradients of parameters too, and dropout. differentiate: gradients of values, not of parameters, without
+ * dropout.
  */
 export type Mode = 'infer' | 'train' | 'differentiate';
 
@@ -23,17 +23,14 @@ export class Tape {
   declare records: boolean;
 
   #records: { output: Tensor; reverse: (gradient: Tensor) => void }[] = [];
-  /**
-   * True until the first value is captured whose gradient is needed. Operations before it are not recorded, because
-   * they do not depend on this value.
-   */
+  /** Until the first value whose gradient is needed: operations before it do not depend on it and are not recorded. */
   #waits: boolean;
   #paused = false;
   /** Tensors that dispose() frees. */
   #owned: Tensor[] = [];
   #gradients: Map<Tensor, Tensor> = new Map();
 
-  /** @param caller the public method, for error messages */
+  /** caller: the public method, for error messages */
   constructor(memory: Memory, caller: string, mode: Mode = 'infer') {
     this.memory = memory;
     this.caller = caller;
@@ -68,30 +65,23 @@ export class Tape {
     return this.memory.frame(this.caller, fn);
   }
 
-  /** Calls a function of the core that returns a status. */
   call<Name extends PlainCall>(name: Name, ...args: Parameters<Calls[Name]>) {
     this.memory.call(name, this.caller, ...args);
   }
 
-  /**
-   * Returns the gradient of a parameter, to which an operation adds, or undefined if only gradients of values are
-   * computed.
-   */
+  /** Operations add to it; undefined if only gradients of values are computed. */
   gradientOf(weight?: Weight) {
     return this.train ? weight?.gradient : undefined;
   }
 
   /**
-   * Records how the gradient of an operation is computed, if operations are recorded.
-   * @param output of the operation
-   * @param reverse adds the gradients of the operation's inputs, computed from the gradient of its output
+   * Has no effect unless operations are recorded. reverse: adds the gradients of the inputs, given that of the output.
    */
   record(output: Tensor, reverse: (gradient: Tensor) => void) {
     if (this.records && !this.#waits && !this.#paused) this.#records.push({ output, reverse });
     return output;
   }
 
-  /** Starts to record operations. */
   start() {
     this.#waits = false;
   }
@@ -131,7 +121,9 @@ export class Tape {
     return this.#gradients.get(x);
   }
 
-  /** Computes the gradients of all recorded tensors from the gradients of outputs, and adds the gradients of parameters. */
+  /**
+   * Computes the gradients of all recorded tensors from the gradients of outputs, and adds the gradients of parameters.
+   */
   backward(outputs: [Tensor, Tensor][]) {
     for (const [tensor, gradient] of outputs) this.accumulate(tensor, gradient);
     this.#paused = true;

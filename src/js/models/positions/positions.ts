@@ -1,10 +1,9 @@
 // The formulas of positions: sinusoids, buckets of relative positions.
 
 /**
- * Returns the bucket of a relative position in T5 (Raffel et al. 2020). Each of the first half of the buckets is for
- * one distance, each of the others for a range of distances whose length grows exponentially.
+ * The bucket of a relative position in T5 (Raffel et al. 2020). The first half of the buckets have one distance each,
+ * the others ranges of exponentially growing length.
  * @param distance from the query to the key: negative for keys before the query
- * @param count of buckets
  * @param maxDistance all distances of at least this length are in the last bucket
  * @param bidirectional true if keys may come after the query
  */
@@ -19,11 +18,9 @@ export function bucketOf(distance: number, count: number, maxDistance: number, b
 }
 
 /**
- * Returns the bucket of a relative position in DeBERTa (He et al. 2021). Each distance up to half the number of buckets
- * has a bucket of its own; the other buckets are for ranges of distances whose length grows exponentially.
- * @param count of buckets in each direction
- * @param maxDistance distance that is in the last bucket
- * @returns with the sign of the distance
+ * The bucket of a relative position in DeBERTa (He et al. 2021), with the sign of the distance. Distances up to half of
+ * `count`, the buckets of a direction, have their own, the others ranges of exponentially growing length. maxDistance:
+ * in the last bucket.
  */
 export function logBucketOf(distance: number, count: number, maxDistance: number): number {
   const [exact, n] = [Math.floor(count / 2), Math.abs(distance)];
@@ -33,10 +30,8 @@ export function logBucketOf(distance: number, count: number, maxDistance: number
 }
 
 /**
- * Returns a sine and a cosine for each frequency (Vaswani et al. 2017), (T,width). The row of a negative position is 0.
- * @param positions (T)
- * @param order as the option sinusoids
- * @param offset number that is added to the positions
+ * Returns (T,width), sines and cosines of each frequency (Vaswani et al. 2017), 0 at negative positions. positions:
+ * (T); order: as the option sinusoids; offset: added to positions.
  */
 export function sinusoids(
   positions: Int32Array,
@@ -60,11 +55,8 @@ export function sinusoids(
 }
 
 /**
- * Returns the position of each token, that is the number of counted tokens before it.
- * @param sizes past: number of tokens in the cache, which come before the rows
- * @param counted (B,past+T): 0 for tokens that are not counted
- * @param skipped true: tokens that are not counted have the position −1, that of the padding token
- * @returns (B,T)
+ * Returns (B,T), the number of counted tokens before each. counted: (B,past+T): 0 for other tokens, which have the
+ * position −1 if `skipped`, that of padding; sizes: past: tokens in the cache.
  */
 export function countPositions(
   { batch, rows, past }: { batch: number; rows: number; past: number },

@@ -1,5 +1,5 @@
-// The learned positions of a picture of another size than those in training: the table of positions, a square of
-// patches, is resized by bicubic interpolation, as by PyTorch with a = −0.75 and no antialiasing.
+// Resizes learned positions, a square of patches, for a picture of another size, by bicubic interpolation as PyTorch
+// does with a = −0.75 and no antialiasing.
 
 import { shapeError } from '../../check/errors.ts';
 import { type Tensor, viewOf } from '../../memory/tensor.ts';
@@ -9,10 +9,7 @@ import type { Run } from '../run.ts';
 const A = -0.75;
 const TAPS = 4;
 
-/**
- * Returns the weight of a tap.
- * @param distance not negative
- */
+/** Returns the weight of a tap. distance: not negative. */
 const weightAt = (distance: number) =>
   distance <= 1
     ? ((A + 2) * distance - (A + 3)) * distance * distance + 1
@@ -30,10 +27,8 @@ const tapsOf = (from: number, to: number): { at: number; weight: number }[][] =>
   });
 
 /**
- * Calls a function for each new patch and each patch of the table that contributes to it.
- * @param side of the table, in patches
- * @param down new height
- * @param across new width
+ * Calls a function for each new patch and each patch that contributes to it. side: of the table; down, across: new
+ * size.
  */
 export function forEachTap(
   side: number,
@@ -48,12 +43,7 @@ export function forEachTap(
         for (const column of columns[x]) each(y * across + x, row.at * side + column.at, row.weight * column.weight);
 }
 
-/**
- * Returns the positions of the class tokens and of the patches of a picture.
- * @param down height of the picture in patches
- * @param across width
- * @returns (B,classTokens+down·across,C)
- */
+/** Returns (B,classTokens+down·across,C) for a picture of down · across patches. */
 export function resizedPositions(run: Run, down: number, across: number): Tensor {
   const { graph, batch, rows, options } = run;
   const { classTokens } = options.patch as NonNullable<typeof options.patch>;

@@ -8,8 +8,8 @@ export type RotaryOptions = {
   /** default 10000 */
   theta?: number;
   /**
-   * theta of layers with a window. The angles of these layers are not scaled; `scaling` and `long` are for the other
-   * layers. Default: layers with a window have the theta and the scaling of the other layers
+   * theta of layers with a window, whose angles `scaling` and `long` do not change. Default: they have the theta and
+   * scaling of other layers
    */
   localTheta?: number;
   /** number of elements of a head that are rotated; default headDim */
@@ -56,7 +56,9 @@ export function readRotary(
   });
 }
 
-/** Returns undefined if localTheta makes no difference, because files that older versions have saved always contain it. */
+/**
+ * Returns undefined if localTheta makes no difference, because files that older versions have saved always contain it.
+ */
 function readLocalTheta(caller: string, { localTheta, scaling, long }: RotaryOptions, theta: number) {
   const local = readNumber(caller, 'localTheta', localTheta ?? theta, { least: 1 });
   const isSame = local === theta && !scaling && !long;
@@ -81,11 +83,7 @@ function readLong(
   });
 }
 
-/**
- * Returns the options for the angles of rotary positions in a layer.
- * @param options of a transformer
- * @returns undefined: nothing is rotated
- */
+/** Options for the angles of a layer. options: of a transformer; returns undefined if nothing is rotated. */
 export function anglesOf(
   { rotary, window }: { rotary: ResolvedRotary | undefined; window: readonly (number | null)[] | null },
   layer: number,

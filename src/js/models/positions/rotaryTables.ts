@@ -6,7 +6,6 @@ import { rotaryTable } from '../../ops/rotary.ts';
 import type { Weight } from '../weights.ts';
 import type { anglesOf } from './rotaryOptions.ts';
 
-/** Number of rows of the smallest table. */
 const MIN_POSITIONS = 64;
 
 export class RotaryTables {
@@ -14,17 +13,15 @@ export class RotaryTables {
   #weights: ReadonlyMap<string, Weight>;
   #tables: Map<string, Tensor> = new Map();
 
-  /** @param weights of the model; the tables are freed with the first one */
+  /** weights: of the model; the tables are freed with the first one */
   constructor(memory: Memory, weights: ReadonlyMap<string, Weight>) {
     this.#memory = memory;
     this.#weights = weights;
   }
 
   /**
-   * Returns a table with at least this number of positions. It is computed again only if a longer one is needed.
-   * @param width number of elements of a head that are rotated
-   * @param far true: the table has the scaling of long sequences
-   * @returns (positions,2,width/2)
+   * A table (positions,2,width/2) of at least this many positions, only made again if a longer one is needed. width:
+   * elements of a head that are rotated; far: the scaling of long sequences.
    */
   get(
     width: number,

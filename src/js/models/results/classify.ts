@@ -7,10 +7,7 @@ import { onlyRow, runOnce, wrongModel } from './oneSequence.ts';
 import { readPair } from './pairs.ts';
 import { logSoftmax, sigmoid } from './probabilities.ts';
 
-/**
- * A label with its probability. A model with one label, or for regression, has a score instead, which is no
- * probability.
- */
+/** A model with one label, or for regression, has a score instead, which is no probability. */
 export type Classified = { label: string; probability: number } | { label: string; score: number };
 export type Classifiable = ModelInput | { text: string; pair: string };
 

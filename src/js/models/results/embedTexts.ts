@@ -17,7 +17,9 @@ export type EmbedOptions = {
   /** text that is put before each text; default: the prompt in config_sentence_transformers.json, else none */
   prompt?: string;
 };
-/** The settings of a sentence encoder in its files. unsupported: description of a module that embed() does not support. */
+/**
+ * The settings of a sentence encoder in its files. unsupported: description of a module that embed() does not support.
+ */
 export type SentenceSettings = {
   pooling?: Pooling;
   normalize: boolean;
@@ -29,7 +31,7 @@ export type SentenceSettings = {
 const CALLER = 'embed';
 const POOLINGS = ['mean', 'first', 'last', 'max'] as const;
 
-/** @returns (N,C) */
+/** returns (N,C) */
 export function embedTexts(
   model: Transformer,
   memory: Memory,
@@ -72,10 +74,7 @@ function readEmbedOptions({ sentence, options: { input, encoder } }: Transformer
   };
 }
 
-/**
- * @param states (T,C)
- * @returns (C)
- */
+/** states: (T,C); returns (C) */
 function pool(states: Float32Array, width: number, pooling: Pooling): ArrayLike<number> {
   if (pooling === 'first') return states.subarray(0, width);
   if (pooling === 'last') return states.subarray(states.length - width);

@@ -6,10 +6,7 @@ import type { Encoding } from '../../text/processors.ts';
 import { shorten } from '../../text/shorten.ts';
 import type { Transformer } from '../transformer.ts';
 
-/**
- * The input of forward() for several texts, and their tokens. keep is 0 for padding; typeIds only for models with token
- * types.
- */
+/** keep is 0 for padding; typeIds only for models with token types. */
 export type EncodedBatch = {
   /** (B,T) */
   ids: { data: Int32Array; shape: [number, number] };
@@ -23,7 +20,7 @@ export type EncodedBatch = {
   offsets: [begin: number, end: number][][];
 };
 
-/** @param most largest number of tokens of a text; a longer text is cut, but keeps its special tokens */
+/** most: largest number of tokens of a text; a longer text is cut, but keeps its special tokens */
 export function encodeBatch(
   model: Transformer,
   caller: string,

@@ -3,8 +3,7 @@
 import type { Transformer } from '../transformer.ts';
 
 /**
- * Returns the ids of a text. If the ids begin with the same token twice, because a chat template has written it and the
- * tokenizer has added it again, one of the two is removed.
+ * Drops one of two equal tokens at the beginning, which a chat template has written and the tokenizer has added again.
  */
 export function encodePrompt(model: Transformer, text: string): number[] {
   const { ids } = model.encode(text);

@@ -12,11 +12,9 @@ import { tokenOf } from './tokenOf.ts';
 /** token: as in encode(), or '' without a tokenizer; text: the token as text. */
 export type LikelyToken = { token: string; text: string; id: number; probability: number; logProbability: number };
 
-/** Mask tokens of the tokenizers of masked language models. */
 const MASKS = ['[MASK]', '<mask>'];
 const COUNT = { integer: true, least: 1 };
 
-/** Returns the n tokens with the largest probabilities. */
 function likeliest({ tokenizer }: Transformer, logits: Float64Array, n: number): LikelyToken[] {
   const logProbabilities = logSoftmax(logits);
   return largest(logProbabilities, n).map((id) => {

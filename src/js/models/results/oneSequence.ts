@@ -7,7 +7,7 @@ import type { ModelInput } from '../input.ts';
 import type { ModelResult } from '../modelResult.ts';
 import type { ForwardModelOptions, Transformer } from '../transformer.ts';
 
-/** @param read copies from the result, which is freed afterwards */
+/** read: copies from the result, which is freed afterwards */
 export function runOnce<T>(
   model: Transformer,
   caller: string,
@@ -23,15 +23,11 @@ export function runOnce<T>(
   }
 }
 
-/**
- * Returns the numbers of the only sequence of a batch.
- * @param tensor (1,N) or (N)
- */
+/** Returns the numbers of the only sequence of a batch. tensor: (1,N) or (N). */
 export function onlyRow(caller: string, { shape, data }: Tensor) {
   if (shape.length > 1 && shape[0] !== 1)
     throw argumentError(caller, 'input', `a batch of ${shape[0]}`, 'one sequence; use one call for each');
   return Float64Array.from(data);
 }
 
-/** Returns the error of a method that this kind of model does not support. */
 export const wrongModel = (caller: string, reason: string) => new HeadlightError('STATE', `${caller}: ${reason}`);

@@ -1,6 +1,6 @@
 // Probabilities from logits, in float64.
 
-/** @returns log-probabilities of the softmax */
+/** returns log-probabilities */
 export function logSoftmax(logits: Float64Array): Float64Array {
   const most = logits.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const sum = logits.reduce((all, logit) => all + Math.exp(logit - most), 0);

@@ -1,5 +1,4 @@
-// Converts sound to the input of a model, normalized samples or a spectrogram, according to its
-// preprocessor_config.json.
+// Converts sound to normalized samples or a spectrogram, by preprocessor_config.json.
 
 import { readNumber } from '../../check/arguments.ts';
 import { argumentError } from '../../check/errors.ts';
@@ -26,7 +25,7 @@ const EPS = 1e-7;
 /** Returns the rate of the sound that the model reads. */
 export const rateOf = ({ preprocessor }: Transformer) => preprocessor?.sampling_rate ?? RATE;
 
-/** @param samples one channel, from −1 to 1 */
+/** samples: one channel, from −1 to 1 */
 export function readSound(
   caller: string,
   model: Transformer,
@@ -54,7 +53,6 @@ export function readSound(
   return { features: logMel(samples, { rate, bins: reader.channels, seconds }) };
 }
 
-/** Refuses other values of fields of preprocessor_config.json. */
 function expectFields(caller: string, preprocessor: Record<string, any>, expected: Record<string, string | number>) {
   for (const [field, value] of Object.entries(expected))
     if ((preprocessor[field] ?? value) !== value)

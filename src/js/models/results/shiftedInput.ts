@@ -7,8 +7,8 @@ import { type ModelInput, readNamed } from '../input.ts';
 import type { Transformer } from '../transformer.ts';
 
 /**
- * Adds the input of the decoder, which reads the same tokens as the encoder, after a start token and without the last
- * one, so that its last token is in the place of the end token.
+ * The decoder reads the encoder's tokens after a start token and without the last, so that its last token is in the
+ * place of the end token.
  */
 export function withDecoder(model: Transformer, caller: string, input: ModelInput): ModelInput {
   const { given, called } = readNamed(

@@ -26,20 +26,11 @@ export type TokenizerLike = {
 };
 
 export class TextMethods {
-  /**
-   * The settings of a sentence encoder, from its modules.json.
-   * @internal
-   */
+  /** The settings of a sentence encoder, from its modules.json. @internal */
   declare sentence: SentenceSettings | undefined;
-  /**
-   * The preprocessor_config.json of a model of pictures or sound.
-   * @internal
-   */
+  /** The preprocessor_config.json of a model of pictures or sound. */
   declare preprocessor: Record<string, any> | undefined;
-  /**
-   * The chat templates in the model's files.
-   * @internal
-   */
+  /** The chat templates in the model's files. @internal */
   declare chatTemplates: ChatTemplates | undefined;
   declare tokenizer: TokenizerLike | undefined;
 
@@ -54,8 +45,7 @@ export class TextMethods {
   }
 
   /**
-   * Returns the tokens of a text or of a pair of texts; for a list of texts, a batch for forward() that is padded at
-   * the end.
+   * Returns the tokens of a text or of a pair of texts; for a list, a batch for forward() that is padded at the end.
    */
   encode(text: string, pair?: string): Encoding;
   encode(text: readonly string[]): EncodedBatch;
@@ -72,7 +62,7 @@ export class TextMethods {
 
   /**
    * Continues a text token by token. Returns a promise of the whole text that is also an async iterator of the tokens;
-   * for a list of prompts, a promise of a list of results, each with the tokens that its prompt would get alone.
+   * for a list of prompts, a promise of a list, each with the tokens that its prompt would get alone.
    * @param prompt a text, or ids; with an encoder { encoder, ids? }; or a list of these
    */
   generate<P extends ModelInput | readonly PromptInput[]>(
@@ -85,37 +75,28 @@ export class TextMethods {
     });
   }
 
-  /**
-   * Returns the likeliest next tokens of a causal model.
-   * @param input a text, or ids; with an encoder { encoder, ids }
-   * @param n default 5
-   */
+  /** Returns the likeliest next tokens of a causal model. input: a text, or ids; with an encoder { encoder, ids }. */
   next(input: ModelInput, n = 5) {
     return nextTokens(this.#model, input, n);
   }
 
-  /**
-   * Returns the likeliest tokens in place of the mask, [MASK] or <mask>, for a masked language model.
-   * @param text with one mask
-   * @param n default 5
-   */
+  /** Returns the likeliest tokens in place of the mask, [MASK] or <mask>, of a text with one mask. */
   fill(text: string, n = 5) {
     return fillMask(this.#model, text, n);
   }
 
   /**
-   * Returns the labels of a text, a pair of texts or a picture, the likeliest first. The probabilities are a softmax
-   * or, if config.json describes independent labels, sigmoids. For a model with one label, returns its score.
-   * @param input a text, { text, pair }, { pixels } or another input of forward()
+   * Returns labels, the likeliest first, of a text, { text, pair }, { pixels } or another input of forward().
+   * Probabilities are a softmax or, if config.json describes independent labels, sigmoids. A model with one label has a
+   * score.
    */
   classify(input: Classifiable) {
     return classify(this.#model, input);
   }
 
   /**
-   * Returns the pixels of a picture for forward() and classify(), prepared according to preprocessor_config.json.
-   * @param picture RGBA bytes with width and height, such as ImageData; in a page also a canvas, an ImageBitmap or a
-   *   Blob
+   * Returns pixels for forward() and classify(), prepared by preprocessor_config.json, of RGBA bytes with width and
+   * height, such as ImageData; in a page also of a canvas, an ImageBitmap or a Blob.
    */
   async pixels(picture: PictureInput): Promise<{ pixels: { data: Float32Array; shape: [1, 3, number, number] } }> {
     const { readPicture } = await import('./readPicture.ts');
@@ -123,9 +104,8 @@ export class TextMethods {
   }
 
   /**
-   * Converts sound to input for forward(), according to the model's preprocessor_config.json.
-   * @param samples one channel, from −1 to 1
-   * @returns features for Whisper's encoder
+   * Converts sound, one channel from −1 to 1, to input for forward() by preprocessor_config.json: samples, or features
+   * for Whisper's encoder.
    */
   async sound(
     samples: ArrayLike<number>,
@@ -136,8 +116,8 @@ export class TextMethods {
   }
 
   /**
-   * Returns the text of speech, by Whisper or by a model with a head for letters. Whisper reads up to 30 seconds.
-   * @param samples one channel, from −1 to 1
+   * Returns the text of speech, one channel from −1 to 1, by Whisper (up to 30 seconds) or a model with a head for
+   * letters.
    */
   async transcribe(samples: ArrayLike<number>, options: TranscribeOptions = {}): Promise<Transcription> {
     const { transcribe } = await import('./transcribe.ts');
@@ -145,27 +125,22 @@ export class TextMethods {
   }
 
   /**
-   * Ranks candidates by their scores with a text, for a cross-encoder. The score is the only logit of the model.
-   * @param text such as a question
-   * @param candidates such as answers
+   * Ranks candidates, such as answers, by their scores with a text, such as a question: the only logit of a
+   * cross-encoder.
    */
   rank(text: string, candidates: readonly string[]) {
     return rank(this.#model, text, candidates);
   }
 
-  /**
-   * Returns a vector for each text: the pooled hidden states of its tokens. Texts longer than the model's context are
-   * cut.
-   */
+  /** Returns a vector for each text, pooled from the hidden states. Texts longer than the context are cut. */
   embed(texts: string | readonly string[], options: EmbedOptions = {}) {
     return embedTexts(this.#model, this.#memory, texts, options);
   }
 
   /**
-   * Returns the text of a conversation in the form on which the model was trained, by the chat template in its files.
-   * Pass this text to generate(). The call is synchronous, and a template that does too much work is refused. With the
-   * option `signal`, the result is a promise that can be aborted.
-   * @param messages such as { role: 'user', content: 'Hello' }
+   * Returns the text of a conversation, such as [{ role: 'user', content: 'Hello' }], for generate(), by the chat
+   * template in the model's files. A template that does too much work is refused. With `signal`, the result is a
+   * promise that can be aborted.
    */
   chat(messages: readonly Message[], options: ChatOptions & { signal: AbortSignal }): Promise<string>;
   chat(messages: readonly Message[], options?: ChatOptions & { signal?: undefined }): string;

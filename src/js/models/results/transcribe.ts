@@ -22,8 +22,8 @@ export type WhisperOptions = {
 /** only Whisper accepts WhisperOptions */
 export type TranscribeOptions = SoundInputOptions & WhisperOptions;
 /**
- * ids of letters or tokens, with their log-probabilities; seconds: the time at which each letter begins; language: set
- * by a Whisper model with several languages.
+ * ids of letters or tokens, with log-probabilities; seconds: when each letter begins; language: of a Whisper model with
+ * several.
  */
 export type Transcription = { text: string; ids: number[]; logProbs: number[]; seconds?: number[]; language?: string };
 
@@ -54,18 +54,11 @@ function readLetters(model: Transformer, samples: SoundNumbers): Transcription {
   return runOnce(model, CALLER, { samples }, {}, ({ logits }) => spell(tokenizer, logits, stepOf(model)));
 }
 
-/**
- * Returns the seconds from one frame to the next.
- * @param model of samples
- */
+/** Returns the seconds from one frame to the next. model: of samples. */
 export const stepOf = (model: Transformer) =>
   (model.options.sound?.strides ?? []).reduce((a, b) => a * b, 1) / rateOf(model);
 
-/**
- * Returns the likeliest letters of all frames, without repetitions and blanks.
- * @param logits (1,N,V)
- * @param step seconds from one frame to the next
- */
+/** The likeliest letters of frames (1,N,V), without repetitions and blanks. step: seconds between frames. */
 export function spell(
   letters: Letters,
   { data, shape: [, frames, count] }: { data: Float32Array; shape: readonly number[] },
@@ -116,9 +109,8 @@ async function decodeTokens(
 }
 
 /**
- * Returns the tokens of the prompt after the first one: language, task and <|notimestamps|>. If the files contain none
- * of these tokens, returns an empty list; generate() then uses the forced tokens in the model's files.
- * @param logits after the first token
+ * Tokens after the first: language, task and <|notimestamps|>. Without any in the files, generate() uses the forced
+ * tokens. logits: after the first token.
  */
 export function promptOf(
   model: Transformer,

@@ -1,5 +1,5 @@
-// Convolutions over the rows of a sequence, and the norm of a channel over time, with their gradients. A convolution is
-// computed as a linear layer over windows of rows, which are copied for a part of the outputs at a time.
+// Convolutions over rows, and the norm of a channel over time, with gradients. A convolution is a linear layer over
+// windows of rows, copied for a part of the outputs at a time.
 
 import { type Tensor, viewOf } from '../../memory/tensor.ts';
 
@@ -9,10 +9,7 @@ import type { Weight } from '../weights.ts';
 /** Maximum number of values in the windows that are copied at once. */
 const CHUNK = 2 ** 21;
 
-/**
- * stride: rows from one window to the next; pad: number of rows of zeros before the first row; groups: number of
- * independent groups of channels; count: number of outputs.
- */
+/** stride: between windows; pad: rows of zeros before the first; groups: of channels; count: of outputs. */
 export type How = { stride: number; pad: number; groups: number; count: number };
 /** Sizes of one group. */
 export type Sizes = { batch: number; rows: number; width: number; taps: number; inside: number; out: number };
@@ -30,10 +27,7 @@ function addTo(gradient: Tensor | undefined, numbers: ArrayLike<number>) {
 }
 
 /**
- * Returns gain · direction / |direction|, for each tap.
- * @param gain (taps)
- * @param direction (out,in,taps)
- * @returns (out,in,taps)
+ * Returns gain · direction / |direction|, for each tap. gain: (taps); direction: (out,in,taps); returns (out,in,taps).
  */
 export function normalizedKernel(tape: Tape, gain: Weight, direction: Weight): Tensor {
   const [g, v] = [gain, direction].map(({ tensor }) => tensor as Tensor);
@@ -59,12 +53,7 @@ export function normalizedKernel(tape: Tape, gain: Weight, direction: Weight): T
   });
 }
 
-/**
- * @param x (B,N,C)
- * @param kernel (out,C/groups,taps)
- * @param bias (out)
- * @returns (B,count,out)
- */
+/** x: (B,N,C); kernel: (out,C/groups,taps); bias: (out); returns (B,count,out) */
 export function convolve(tape: Tape, x: Tensor, kernel: Tensor, bias: Weight | undefined, how: How): Tensor {
   const [batch, rows, width] = x.shape;
   const [all, inside, taps] = kernel.shape;
@@ -140,7 +129,7 @@ function eachPart(
   }
 }
 
-/** @param each gets the start of an output of the part in (B,count,groups·out) and in (count,out) */
+/** each: gets the start of an output of the part in (B,count,groups·out) and in (count,out) */
 function eachRow(
   { group, b, first, count }: Part,
   { out }: Sizes,
@@ -150,7 +139,7 @@ function eachRow(
   for (let t = 0; t < count; t++) each(((b * outputs + first + t) * groups + group) * out, t * out);
 }
 
-/** @param each gets the start of a row of x and of its copy in the windows */
+/** each: gets the start of a row of x and of its copy in the windows */
 function eachCopy(
   { group, b, first, count }: Part,
   { rows, width, taps, inside }: Sizes,
@@ -186,12 +175,7 @@ function addKernel(to: Float32Array, from: Float32Array, group: number, { out, i
         to[((group * out + o) * inside + c) * taps + k] += from[(o * taps + k) * inside + c];
 }
 
-/**
- * Normalizes each channel over the rows of its sequence.
- * @param x (B,N,C)
- * @param weight (C)
- * @param bias (C)
- */
+/** Normalizes each channel over the rows of its sequence. x: (B,N,C); weight: (C); bias: (C). */
 export function normalizeTime(tape: Tape, x: Tensor, weight: Weight, bias: Weight, eps: number) {
   const [batch, rows, width] = x.shape;
   const y = tape.make(x.shape);

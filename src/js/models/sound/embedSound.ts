@@ -1,5 +1,5 @@
-// Computes the input of the first block from samples of sound: by convolutions that reduce many samples to a frame, a
-// projection, and a convolution over the frames that encodes their positions.
+// Input of the first block from samples: convolutions that reduce many samples to a frame, a projection, and a
+// convolution over frames that encodes positions.
 
 import { shapeOf, type Tensor } from '../../memory/tensor.ts';
 import type { ReadInput } from '../input.ts';
@@ -11,7 +11,7 @@ import type { Sound } from './options.ts';
 /** The ε of the norms after convolutions. */
 const EPS = 1e-5;
 
-/** @returns (B,T,C) */
+/** returns (B,T,C) */
 export function embedSound(run: Run): Tensor {
   const { graph, input, options } = run;
   const { kernels, projectNorm, positions, activation } = options.sound as Sound;
@@ -31,10 +31,7 @@ export function embedSound(run: Run): Tensor {
   return graph.add(x, graph.activation(moved, activation));
 }
 
-/**
- * Computes a convolution with its norm and activation.
- * @param x (B,N,in)
- */
+/** Computes a convolution with its norm and activation. x: (B,N,in). */
 function layer(run: Run, i: number, x: Tensor) {
   const { graph, options } = run;
   const { kernels, strides, norm, activation } = options.sound as Sound;

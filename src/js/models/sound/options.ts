@@ -12,8 +12,8 @@ export type SoundOptions = {
   kernels: readonly number[];
   strides: readonly number[];
   /**
-   * norm after convolutions. 'first': of each channel over time, only after the first convolution; 'all': of all
-   * channels, after each convolution. Default 'first'
+   * norm after convolutions. 'first' (default): of each channel over time, after the first one; 'all': of all channels,
+   * after each
    */
   norm?: 'first' | 'all';
   /** true: the convolutions have a bias; default false */

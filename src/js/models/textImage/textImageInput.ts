@@ -12,8 +12,8 @@ import type { Transformer } from '../transformer.ts';
 import type { ValueName } from '../valueName.ts';
 
 /**
- * text: texts, ids (B,T), or { ids, keep }; pixels (B,3,H,W). Ids may also be properties of the input itself. The
- * names of other libraries are accepted too.
+ * text: texts, ids (B,T), or { ids, keep }, or ids in the input itself; pixels (B,3,H,W). Other libraries' names are
+ * accepted.
  */
 export type TextImageInput = {
   text?: string | readonly string[] | TensorLike | { ids: TensorLike; keep?: TensorLike };
@@ -34,7 +34,6 @@ const TOWERS = ['text', 'vision'] as const;
 export const areTexts = (value: unknown): value is string | readonly string[] =>
   typeof value === 'string' || (Array.isArray(value) && typeof value[0] === 'string');
 
-/** Encodes texts as the input of the text tower. */
 export function encodeTexts(tower: Transformer, caller: string, texts: string | readonly string[]): ModelInput {
   const list = typeof texts === 'string' ? [texts] : texts;
   const { ids, keep } = encodeBatch(tower, caller, list, tower.options.context);

@@ -85,17 +85,16 @@ export class TextImageModel {
   }
 
   /**
-   * Returns the pixels of a picture, prepared according to the model's preprocessor_config.json.
-   * @param picture RGBA bytes with width and height, such as ImageData; in a page also a canvas, an ImageBitmap or a
-   *   Blob
+   * Returns pixels prepared by preprocessor_config.json, of RGBA bytes with width and height, such as ImageData; in a
+   * page also of a canvas, an ImageBitmap or a Blob.
    */
   pixels(picture: PictureInput) {
     return this.vision.pixels(picture);
   }
 
   /**
-   * Computes vectors of texts, of pictures, or of both and their similarities.
-   * @param options names begin with 'text.' or 'vision.': 'vision.blocks.0.weights'
+   * Computes vectors of texts, of pictures, or of both and their similarities. Names in the options begin with 'text.'
+   * or 'vision.': 'vision.blocks.0.weights'.
    */
   forward(
     input: TextImageInput,
@@ -139,10 +138,7 @@ export class TextImageModel {
     );
   }
 
-  /**
-   * Returns a vector of length 1 for each text or picture. A text longer than the context is cut.
-   * @returns (N,D)
-   */
+  /** Returns vectors of length 1 for texts or pictures, (N,D). Texts longer than the context are cut. */
   embed(given: string | readonly string[] | PixelInput): Tensor {
     const caller = 'embed';
     const vectors = areTexts(given) ? this.#vectorsOfTexts(caller, given) : this.#vectorsOfPixels(caller, given);
@@ -151,9 +147,8 @@ export class TextImageModel {
   }
 
   /**
-   * Ranks texts by their similarity with a picture. As in the training of the model, the probabilities are a softmax
-   * over all texts (CLIP), or a sigmoid of each text alone (SigLIP).
-   * @param picture { pixels } of one picture, or its RGBA bytes with width and height
+   * Ranks texts by their similarity with a picture, { pixels } or RGBA bytes with width and height. As in the model's
+   * training, probabilities are a softmax over all texts (CLIP), or a sigmoid of each alone (SigLIP).
    */
   rank(picture: PixelInput, texts: readonly string[]): RankedText[] {
     const caller = 'rank';

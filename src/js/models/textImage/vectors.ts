@@ -2,17 +2,10 @@
 
 import { logSoftmax, sigmoid } from '../results/probabilities.ts';
 
-/**
- * How vectors are compared. independent: the probability of a text is a sigmoid of its logit, and does not depend on
- * the other texts.
- */
+/** independent: a text's probability is a sigmoid of its logit, whatever the other texts are. */
 export type Similarity = Readonly<{ scale: number; bias: number; independent: boolean }>;
 
-/**
- * Returns the rows, each divided by its length.
- * @param rows (N,D)
- * @param width D
- */
+/** Returns the rows, each divided by its length. rows: (N,D); width: D. */
 export function unitRows(rows: ArrayLike<number>, width: number): Float64Array[] {
   const all = Float64Array.from(rows);
   return Array.from({ length: width > 0 ? all.length / width : 0 }, (_, i) => {
@@ -31,6 +24,5 @@ export const similarities = (
   { scale, bias }: Pick<Similarity, 'scale' | 'bias'>,
 ) => Float64Array.from(rows.flatMap((row) => columns.map((column) => scale * dot(row, column) + bias)));
 
-/** Returns the probabilities of texts, given their logits. */
 export const probabilitiesOf = (logits: Float64Array, { independent }: Pick<Similarity, 'independent'>) =>
   independent ? logits.map(sigmoid) : logSoftmax(logits).map(Math.exp);

@@ -1,5 +1,5 @@
-// Limits the work of one rendering. Every operation charges what it reads and writes before it does so, because the
-// template of a model may be hostile, and because a rendering blocks its thread.
+// Limits the work of a rendering: every operation charges what it reads and writes first, because a model's template
+// may be hostile, and a rendering blocks its thread.
 
 /** An error to which render.ts adds the line. */
 export class Fault extends Error {}

@@ -1,4 +1,4 @@
-// Applies the chat template of a model, which converts messages to a text in the form on which the model was trained.
+// Applies a model's chat template, which writes messages in the form on which the model was trained.
 
 import { readBoolean, readNumber, readOptions, readSignal } from '../../check/arguments.ts';
 import { argumentError, HeadlightError } from '../../check/errors.ts';
@@ -15,15 +15,12 @@ export type ChatOptions = {
   tools?: readonly object[];
   /** for templates with `enable_thinking`: true if the model thinks before it answers */
   think?: boolean;
-  /**
-   * true if the text ends where the answer of the model begins; default: true unless the last message is from the
-   * model
-   */
+  /** the text ends where the model's answer begins; default: unless the last message is from the model */
   answer?: boolean;
   /**
-   * tokens to leave free in the context for the answer: the oldest turns, each a message of the user and what follows
-   * it, are left out until the text is short enough. Instructions at the beginning and the newest turn stay; if these
-   * alone are too long, the error has the code SHAPE. Default: nothing is left out
+   * tokens to leave free for the answer: the oldest turns, each a message of the user and what follows, are left out.
+   * If the instructions at the beginning and the newest turn are too long, the error has the code SHAPE. Default:
+   * nothing is left out
    */
   room?: number;
   /** values of further variables of the template */
@@ -31,8 +28,8 @@ export type ChatOptions = {
   /** the date that the template may write; default: today */
   now?: Date;
   /**
-   * with it the result is a promise: the text is written in pieces of some milliseconds, between which the signal can
-   * be aborted; the promise is then rejected with its reason
+   * makes the result a promise: the text is written in pieces of some milliseconds, between which an abort rejects the
+   * promise with its reason
    */
   signal?: AbortSignal;
 };
@@ -56,7 +53,6 @@ export class ChatTemplates {
     return this.#source.specials.bos_token;
   }
 
-  /** The templates by name. */
   get templates() {
     return this.#source.templates;
   }
@@ -66,7 +62,7 @@ export class ChatTemplates {
     return this.#source.specials;
   }
 
-  /** @returns a promise with `signal` */
+  /** returns a promise with `signal` */
   write(messages: readonly Message[], options: ChatOptions): string | Promise<string> {
     const { tools, think, values = {}, now, answer, room, signal } = readChatOptions(options, this.#measure.context);
     const given = readMessages(messages);
@@ -101,7 +97,7 @@ function readChatOptions(options: ChatOptions, context: number): ChatOptions {
   return { ...read, signal: readSignal(CALLER, read.signal) };
 }
 
-/** @returns a copy, which a template may change */
+/** returns a copy, which a template may change */
 function readMessages(messages: unknown): Message[] {
   if (!Array.isArray(messages) || messages.length === 0)
     throw argumentError(CALLER, 'messages', messages, 'a list of messages { role, content }');

@@ -1,4 +1,4 @@
-// Makes tables of the functions that a template can use, with the names of their arguments as in Python.
+// Makes tables of a template's functions, with the names of their arguments as in Python.
 
 import { type Budget, Fault } from './budget.ts';
 
@@ -6,8 +6,8 @@ import { type Budget, Fault } from './budget.ts';
 export type Builtin = (budget: Budget, value: any, args?: any[], named?: Map<string, any>) => any;
 
 /**
- * @param functions by 'name argument argument?', where ? marks an argument that may be left out. Several names have '|'
- *   between them. The argument '*' stands for a list of any arguments and a map of those with names.
+ * functions: by 'name argument argument?', where ? marks an argument that may be left out. Names are separated by '|'.
+ * '*' is a list of any arguments and a map of named ones.
  */
 export function define(
   functions: Record<string, (budget: Budget, value: any, ...args: any[]) => any>,

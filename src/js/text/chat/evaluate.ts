@@ -1,5 +1,4 @@
-// Evaluates the expressions of a chat template. The functions are generators, because a macro that an expression calls
-// may pause.
+// Evaluates a template's expressions, in generators, because a macro that an expression calls may pause.
 
 import { Fault } from './budget.ts';
 import { testNamed } from './checks.ts';
@@ -20,7 +19,6 @@ function* all(renderer: Renderer, nodes: Node[], scope: Scope): Generator<undefi
   return values;
 }
 
-/** Returns the arguments of a call. */
 export function* argumentsOf(
   renderer: Renderer,
   { positional, named, spread, spreadNamed }: Given,
@@ -39,7 +37,6 @@ export function* argumentsOf(
   return [values, byName];
 }
 
-/** Applies filters to a value. */
 export function* applyFilters(renderer: Renderer, value: any, chain: Filter[], scope: Scope): Evaluation {
   let result = value;
   for (const filter of chain) {

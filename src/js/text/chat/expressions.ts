@@ -10,7 +10,6 @@ export type Node = { kind: string; line: number; [field: string]: any };
 export type Target = { name: string; field?: string; parts?: Target[] };
 /** The arguments of a call. `spread` is a list of more arguments, `spreadNamed` a dictionary of them. */
 export type Given = { positional: Node[]; named: [string, Node][]; spread?: Node; spreadNamed?: Node };
-/** A filter that is applied to a text. */
 export type Filter = { name: string; line: number } & Given;
 
 /** Maximum depth of nested expressions and statements. */
@@ -40,10 +39,7 @@ export class ExpressionParser {
     return this.#tokens[this.#at] ?? { kind: 'close', value: 'the end of the template', line: last };
   }
 
-  /**
-   * Consumes a token.
-   * @returns undefined at the end
-   */
+  /** Consumes a token. returns undefined at the end. */
   next(): Token | undefined {
     return this.#tokens[this.#at++];
   }
@@ -90,7 +86,6 @@ export class ExpressionParser {
     return { kind: 'tuple', items: [first, ...this.#rest()], line };
   }
 
-  /** Parses the expressions of a statement. */
   listUntilClose() {
     return [this.expression(), ...this.#rest()];
   }
@@ -120,10 +115,7 @@ export class ExpressionParser {
     });
   }
 
-  /**
-   * Parses operators of one level.
-   * @param next parses the operands
-   */
+  /** Parses operators of one level. next: parses the operands. */
   #chain(signs: string[], next: () => Node, make: (sign: string, left: Node, right: Node, line: number) => Node) {
     let left = next();
     for (;;) {

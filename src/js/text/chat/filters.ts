@@ -47,10 +47,7 @@ function attributeOf(budget: Budget, item: any, path: unknown, standard: unknown
   return value;
 }
 
-/**
- * Returns a function that reads the key by which items are compared.
- * @param isExact true to tell upper from lower case
- */
+/** Returns a function that reads the key by which items are compared. isExact: true to tell upper from lower case. */
 const keyOf = (budget: Budget, attribute: unknown, isExact: unknown, standard?: unknown) => (item: unknown) => {
   const value = (attribute ?? null) === null ? item : attributeOf(budget, item, attribute, standard);
   return typeof value === 'string' && !isExact ? budget.text(value).toLowerCase() : value;
@@ -69,7 +66,7 @@ function sortKey(budget: Budget, attribute: any, isExact: unknown) {
   return (item: unknown) => (keys.length === 1 ? keys[0](item) : keys.map((key) => key(item)));
 }
 
-/** @param sign −1 for the least, 1 for the largest */
+/** sign: −1 for the least, 1 for the largest */
 const extreme = (sign: number) => (budget: Budget, value: unknown, isExact?: unknown, attribute?: unknown) => {
   const key = keyOf(budget, attribute, isExact);
   const items = list(budget, value);
@@ -78,9 +75,8 @@ const extreme = (sign: number) => (budget: Budget, value: unknown, isExact?: unk
 };
 
 /**
- * Returns a filter that selects items by a test. Without a test, items that are true are selected.
- * @param keeps true to keep the items that pass, false to keep the others
- * @param ofField true to test a field of each item
+ * Selects items by a test, or those that are true. keeps: items that pass, or the others; ofField: tests a field of
+ * each.
  */
 const selecting =
   (keeps: boolean, ofField: boolean) => (budget: Budget, value: unknown, args: any[], named: Map<string, any>) => {

@@ -10,10 +10,8 @@ export type Measure = { context: number; count: (text: string) => number };
 const INSTRUCTIONS = ['system', 'developer'];
 
 /**
- * Returns the text of the newest turns that leave room for an answer. A turn is a message of the user and all messages
- * up to the next one of the user. Instructions at the beginning are kept.
- * @param room tokens that stay free
- * @param write may pause
+ * The newest turns that leave `room` tokens free. A turn is a message of the user and all up to the user's next.
+ * Instructions at the beginning are kept. write: may pause.
  */
 export function* fit(
   caller: string,

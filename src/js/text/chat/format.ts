@@ -17,7 +17,7 @@ export type Spec = {
 
 const DIRECTIVE = /%(?:\(([^)]*)\))?([-+ #0]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g;
 
-/** @param given a tuple of values, a dictionary, or one value */
+/** given: a tuple of values, a dictionary, or one value */
 export function formatPercent(budget: Budget, format: string, given: unknown) {
   const values = isKind(given, 'tuple') ? (given as any[]) : [given];
   let used = 0;
@@ -53,7 +53,6 @@ function valueNamed(given: unknown, name: string) {
 const REPLACED = /\{\{|\}\}|\{([^{}!:]*)(?:!([rsa]))?(?::([^{}]*))?\}|[{}]/g;
 const SPEC = /^(?:(.)?([<>=^]))?([-+ ]?)(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?([a-zA-Z%]?)$/su;
 
-/** The method format() of texts. */
 export function formatBraces(
   budget: Budget,
   format: string,
@@ -78,7 +77,7 @@ export function formatBraces(
   });
 }
 
-/** @param spec such as '>5.2f' */
+/** spec: such as '>5.2f' */
 function formatValue(budget: Budget, value: unknown, spec: string) {
   const found = SPEC.exec(spec);
   if (!found) throw new Fault(`the format ${JSON.stringify(spec.slice(0, 40))} is not supported`);
@@ -119,7 +118,7 @@ function writeNumber(value: any, { sign, alternate, comma, precision, type }: Sp
   return begin + (upper ? digits.toUpperCase() : digits);
 }
 
-/** @param precision number of significant digits */
+/** precision: number of significant digits */
 function general(size: number, precision: number) {
   const digits = Math.max(precision, 1);
   const exponent = size === 0 ? 0 : Number(size.toExponential(digits - 1).split('e')[1]);
@@ -149,7 +148,6 @@ function pad(budget: Budget, written: string, { fill, align, width }: Spec) {
   return sign + fill.repeat(missing) + written.slice(sign.length);
 }
 
-/** Refuses an undefined value. */
 export function defined(value: unknown) {
   if (value instanceof Undefined) throw new Fault(`${value.name} is undefined`);
   return value;

@@ -93,7 +93,7 @@ function joiner(_: Budget, [separator = ', ']: any[]): any {
   });
 }
 
-/** @param refuse called with the reason if the template rejects the messages */
+/** refuse: called with the reason if the template rejects the messages */
 export function functions(now: Date, refuse: (reason: string) => never): Map<string, Callable> {
   const all: Record<string, Run> = {
     raise_exception: (budget, [reason = new Undefined('the reason')]) => refuse(write(budget, reason)),

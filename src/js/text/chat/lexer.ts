@@ -1,6 +1,5 @@
-// Splits a chat template into tokens. A template is written in Jinja: text with {{ expressions }}, {% statements %} and
-// {# comments #}. White space around tags is removed as by the options trim_blocks and lstrip_blocks of Jinja, for
-// which the templates of models are written.
+// Splits a chat template, in Jinja, into tokens: text with {{ expressions }}, {% statements %} and {# comments #}.
+// White space around tags is removed as by trim_blocks and lstrip_blocks, for which models' templates are written.
 
 import { TemplateError } from './templateError.ts';
 import { strip } from './texts.ts';
@@ -16,7 +15,6 @@ const TAG = /\{\{|\{%|\{#/g;
 const RAW = /\{%[-+]?\s*raw\s*(-?)%\}/y;
 const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g;
 const CLOSING = { '{{': '}}', '{%': '%}', '{#': '#}' };
-/** A name, a number, or a sign. */
 const PART = new RegExp(
   [
     /([\p{L}_][\p{L}\p{N}_]*)/u,
@@ -75,11 +73,7 @@ class Lexer {
     this.#tokens.push({ kind, value, line: this.#lineAt(at) });
   }
 
-  /**
-   * Adds a text between tags.
-   * @param isBlock true if a statement or comment follows, before which spaces of an indent are removed
-   * @param sign of the tag that follows
-   */
+  /** isBlock: a statement or comment follows, before which an indent is removed; sign: of that tag */
   #text(begin: number, end: number, isBlock: unknown, sign: string | null) {
     let text = this.#source.slice(begin, end);
     text = strip(text, null, this.#strips, sign === '-');
@@ -99,10 +93,7 @@ class Lexer {
     return this.#after(end + 2, source[end - 1], kind !== '{{');
   }
 
-  /**
-   * @param at index after a tag
-   * @param sign before its end
-   */
+  /** at: index after a tag; sign: before its end */
   #after(at: number, sign: string, isBlock: boolean) {
     this.#strips = sign === '-';
     // A line break directly after a statement or a comment is removed.
@@ -122,10 +113,7 @@ class Lexer {
     return this.#after(end.index + end[0].length, end[2], true);
   }
 
-  /**
-   * Adds the tokens between the signs of a tag.
-   * @returns index of the closing sign of the tag, −1 if there is none
-   */
+  /** Adds the tokens between the signs of a tag. returns index of the closing sign of the tag, −1 if there is none. */
   #parts(begin: number, kind: '{{' | '{%'): number {
     const [source, closing] = [this.#source, CLOSING[kind]];
     this.#add('open', kind, begin);
@@ -151,7 +139,7 @@ class Lexer {
     return -1;
   }
 
-  /** @returns index after the text in quotes */
+  /** index after the text in quotes */
   #string(begin: number): number {
     const source = this.#source;
     let end = begin + 1;

@@ -3,16 +3,12 @@
 import { Callable, isEqual, Undefined } from './values.ts';
 
 export class Loop extends Callable {
-  /** Index of the item. */
   at = 0;
   #items: any[];
   #depth: number;
   #last: any[] | undefined;
 
-  /**
-   * @param depth number of loops within each other of a recursive loop
-   * @param again runs the loop with other items
-   */
+  /** depth: number of loops within each other of a recursive loop; again: runs the loop with other items */
   constructor(items: any[], depth: number, again: (items: unknown) => unknown) {
     super('LoopContext', (_, [given]) => again(given));
     this.#items = items;

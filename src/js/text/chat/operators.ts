@@ -1,4 +1,4 @@
-// The operators of a template, and the fields, items and parts of values, as in Python.
+// A template's operators, and the fields, items and parts of values, as in Python.
 
 import { type Budget, Fault } from './budget.ts';
 import { define } from './define.ts';
@@ -52,14 +52,14 @@ function concatenated(budget: Budget, left: string, right: string) {
   return left + right;
 }
 
-/** @param values of the operator ~ */
+/** values: of the operator ~ */
 export const joinTexts = (budget: Budget, values: unknown[]) =>
   values.reduce(
     (all: string, value) => concatenated(budget, all, typeof value === 'string' ? value : write(budget, value)),
     '',
   );
 
-/** @param value text or list */
+/** value: text or list */
 function repeated(budget: Budget, value: any, count: number) {
   const times = Math.max(count, 0);
   if (typeof value === 'string') {
@@ -109,10 +109,7 @@ function arithmetic(sign: string, a: number, b: number) {
   return power;
 }
 
-/**
- * Returns a part of a text or list, by the rules of Python for indices.
- * @param parts begin, end, step
- */
+/** Returns a part of a text or list, by the rules of Python for indices. parts: begin, end, step. */
 export function slice(budget: Budget, value: any, parts: (number | null | undefined)[]) {
   if (typeof value !== 'string' && !isSequence(value)) throw new Fault(`${nameOf(value)} has no parts`);
   const given = parts.map((part) => (part === undefined || part === null ? undefined : integer(part)));
@@ -138,7 +135,7 @@ function pick(all: any[], begin: number | undefined, end: number | undefined, st
   return items;
 }
 
-/** @param items of its part */
+/** items: of its part */
 function rangeOf({ limits: [first, , width = 1] = [0, 0] }: Items, items: number[], step: number) {
   return range(items, [items[0] ?? first, (items.at(-1) ?? first) + width * step, width * step]);
 }
@@ -150,7 +147,6 @@ function range(items: number[], limits: number[]) {
 /** Maximum of numbers in a range, as in the sandbox of Jinja. */
 const MAX_RANGE = 100_000;
 
-/** Returns the numbers of a range. */
 export function makeRange(budget: Budget, args: unknown[]) {
   const given = args.map(integer);
   const [begin, end, step] = given.length < 2 ? [0, given[0] ?? 0, 1] : [given[0], given[1], given[2] ?? 1];
@@ -203,10 +199,7 @@ function methodOf(value: any, name: string) {
   );
 }
 
-/**
- * Returns a field of a value. As in Jinja, a name after a dot is looked up as a method before it is looked up as a key,
- * and a name in brackets in the other order.
- */
+/** Looks up a name after a dot as a method, then as a key, as Jinja does; a name in brackets in the other order. */
 export function fieldOf(budget: Budget, value: any, key: any, dotted = false) {
   defined(value);
   if (typeof key === 'string') budget.text(key);

@@ -1,6 +1,6 @@
 // Parses the statements of a chat template to a syntax tree.
 
-import { ExpressionParser, type Given, type Node, type Target } from './expressions.ts';
+import { ExpressionParser, type Node, type Target } from './expressions.ts';
 import { tokenize } from './lexer.ts';
 import { TemplateError } from './templateError.ts';
 
@@ -13,10 +13,7 @@ class Parser extends ExpressionParser {
   /** The number of loops around the current statement, without those around a macro. */
   #loops = 0;
 
-  /**
-   * Parses nodes up to one of the ending statements. Consumes the opening sign of the ending statement's tag, but not
-   * the name of the statement.
-   */
+  /** Parses up to an ending statement, and consumes the opening sign of its tag, but not its name. */
   block(ends: string[]): Node[] {
     return this.nested(() => {
       const nodes: Node[] = [];
@@ -36,7 +33,6 @@ class Parser extends ExpressionParser {
     });
   }
 
-  /** Consumes the end of a statement's tag. */
   #close() {
     this.expect('%}');
   }

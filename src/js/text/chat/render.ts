@@ -1,5 +1,5 @@
-// Runs the syntax tree of a chat template. Statements and expressions are generators, so that a rendering can pause in
-// between: without that, nothing could abort it.
+// Runs the syntax tree of a chat template, in generators, so that a rendering can pause in between; otherwise nothing
+// could abort it.
 
 import { Budget, Fault } from './budget.ts';
 import { applyFilters, argumentsOf, call, EVALUATE, type Evaluation } from './evaluate.ts';
@@ -25,10 +25,7 @@ class Leave {
   }
 }
 
-/**
- * Renders a template. The result pauses after each share of the work.
- * @param values variables of the template
- */
+/** Renders a template. The result pauses after each share of the work. values: variables of the template. */
 export const rendering = (
   tree: Node[],
   values: Record<string, unknown>,
@@ -158,10 +155,7 @@ export class Renderer {
     yield* this.#iterate(node, yield* this.value(node.list, scope), scope, 1);
   }
 
-  /**
-   * Runs a loop.
-   * @param depth number of calls of a recursive loop within each other
-   */
+  /** Runs a loop. depth: number of calls of a recursive loop within each other. */
   *#iterate(node: Node, given: unknown, scope: Scope, depth: number): Evaluation {
     const items = yield* this.#passing(node, list(this.budget, given), scope);
     // As in Jinja, the part after else also runs if break or continue has left each iteration.
@@ -182,7 +176,6 @@ export class Renderer {
     if (!ended) yield* this.#body(node.other, scope);
   }
 
-  /** Calls a recursive loop. */
   *#again(node: Node, given: unknown, scope: Scope, depth: number): Evaluation {
     if (!node.recursive) throw new Fault('this loop is not recursive');
     return yield* this.#captured(this.#iterate(node, given, scope, depth));
@@ -201,7 +194,7 @@ export class Renderer {
     return passing;
   }
 
-  /** @param scope scope in which the macro is defined */
+  /** scope: scope in which the macro is defined */
   #macro(node: Node, scope: Scope) {
     const names = tuple(node.parameters.map(({ name }: { name: string }) => name));
     const fields = {

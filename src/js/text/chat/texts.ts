@@ -1,5 +1,5 @@
-// The methods of texts of Python. A text is a list of code points there, so a character outside the first 65,536 is one
-// item, although it is two units of a JavaScript string.
+// The methods of Python's texts, which are lists of code points, so a character outside the first 65,536 is one item,
+// not two units.
 
 import { type Budget, Fault } from './budget.ts';
 import { define } from './define.ts';
@@ -15,7 +15,7 @@ const LONG = 32;
 const isSpace = (unit: number) =>
   unit <= 32 ? unit >= 28 || (unit >= 9 && unit <= 13) : unit > 132 && IS_SPACE.test(String.fromCharCode(unit));
 
-/** @param removed characters; white space by default */
+/** removed: characters; white space by default */
 export function strip(value: string, removed: string | null | undefined, left = true, right = true) {
   const known = (removed ?? null) === null ? undefined : new Set(removed);
   if (known && hasPairs(removed as string)) {
@@ -64,10 +64,7 @@ function finder(budget: Budget, part: string): (value: string, from: number) => 
 /** Returns the index of the first occurrence, −1 if there is none. */
 export const find = (budget: Budget, value: string, part: string) => finder(budget, part)(budget.text(value), 0);
 
-/**
- * Returns the parts of a text between occurrences of a separator.
- * @param most of separators
- */
+/** Returns the parts of a text between occurrences of a separator. most: of separators. */
 function cut(budget: Budget, value: string, separator: string, most = -1) {
   const next = finder(budget, separator);
   const parts: string[] = [];
@@ -95,7 +92,7 @@ function between(chars: string[], most: number) {
   return most < 0 || most >= all.length ? all : [...all.slice(0, most), all.slice(most).join('')];
 }
 
-/** @param separator default: white space */
+/** separator: default: white space */
 function split(budget: Budget, value: string, separator?: string | null, most = -1) {
   if (separator === '') throw new Fault('the separator of split is empty');
   if (separator !== undefined && separator !== null) return cut(budget, value, text(separator), most);
@@ -130,7 +127,7 @@ export const capitalize = (value: string) => {
 /** Upper case begins after each character that is no letter. */
 const title = (value: string) => value.replace(/\p{L}+/gu, capitalize);
 
-/** @param share of the left side */
+/** share: of the left side */
 function pad(budget: Budget, value: string, width: number, fill: string, share: number) {
   const missing = Math.max(0, integer(width) - characters(budget, value).length);
   budget.spend(missing);
@@ -152,11 +149,7 @@ function range(budget: Budget, value: string, begin = 0, end: number | null = nu
 /** Returns the number of characters before an index of a unit. */
 const countUntil = (value: string, unit: number) => (hasPairs(value) ? [...value.slice(0, unit)].length : unit);
 
-/**
- * Returns a method that finds a text.
- * @param last true to find the last occurrence
- * @param needs true if a text without the part is an error
- */
+/** last: finds the last occurrence; needs: a text without the part is an error */
 const finding =
   (last: boolean, needs: boolean) =>
   (budget: Budget, value: string, part: string, begin = 0, end?: number) => {
@@ -174,7 +167,7 @@ const finding =
 /** Returns the alternatives of startswith or endswith, a text or a tuple. */
 const options = (given: unknown) => (isKind(given, 'tuple') ? (given as any[]) : [given]).map(text);
 
-/** @param pattern of the whole text */
+/** pattern: of the whole text */
 const matching = (pattern: RegExp) => (budget: Budget, value: string) => pattern.test(budget.text(value));
 
 const hasCase =
@@ -196,7 +189,7 @@ function partition(budget: Budget, value: string, part: string, last: boolean) {
   return tuple([value.slice(0, before), part, value.slice(before + part.length)]);
 }
 
-/** @param keeps true to keep the line breaks */
+/** keeps: true to keep the line breaks */
 export function lines(budget: Budget, value: string, keeps: boolean) {
   budget.items(value.length);
   const all = value.match(/[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[^]|$)/g) ?? [];
@@ -261,7 +254,6 @@ export const textMethods = (fieldOf: (budget: Budget, value: unknown, key: unkno
     'format *': (budget, value, args, named) => formatBraces(budget, value, args, named, fieldOf),
   });
 
-/** Joins texts. */
 export function joined(budget: Budget, texts: string[], separator: string) {
   for (const one of texts) budget.spend(one.length + separator.length);
   return texts.join(separator);

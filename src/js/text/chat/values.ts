@@ -1,5 +1,5 @@
-// The values of a chat template, which follow the rules of Python. Texts, booleans, null (None) and lists are those of
-// JavaScript. A number is an int if it is an integer; a float with the value of an integer is a Float.
+// The values of a template, by the rules of Python. Texts, booleans, null (None) and lists are JavaScript's. An integer
+// number is an int; a float with the value of an integer is a Float.
 
 import { type Budget, Fault } from './budget.ts';
 
@@ -21,10 +21,9 @@ export const isFloat = (value: unknown) =>
   value instanceof Float || (typeof value === 'number' && !Number.isInteger(value));
 
 /**
- * An array for a value of Python other than a list: a tuple; the numbers of range(), with its arguments as `limits`;
- * the
- * keys, values or items of a dictionary, with a name; or the result of a filter such as map, which can be read once and
- * has no length. A tuple may have names of its items.
+ * A value of Python other than a list: a tuple, maybe with names of its items; a range(), with its arguments as
+ * `limits`; keys, values or items of a dictionary, with a name; or the result of a filter such as map, which can be
+ * read once and has no length.
  */
 export type Items = any[] & {
   kind?: 'tuple' | 'range' | 'view' | 'lazy';
@@ -38,7 +37,7 @@ export const mark = (
   kind: NonNullable<Items['kind']>,
   more?: { limits?: number[]; name?: string; names?: string[] },
 ): Items => Object.assign(items, { kind, ...more });
-/** @param items a new array */
+/** items: a new array */
 export const tuple = (items: any[]) => mark(items, 'tuple');
 
 export const isKind = (value: any, kind: Items['kind']) => Array.isArray(value) && (value as Items).kind === kind;
@@ -110,7 +109,7 @@ export class Fields {
     this.name = name;
   }
 
-  /** @returns undefined if there is no such field */
+  /** undefined if there is no such field */
   get(name: unknown): unknown {
     return this.fields.get(name as string);
   }
@@ -239,7 +238,6 @@ function orderOfTexts(budget: Budget, a: string, b: string) {
 
 export const hasPairs = (value: string) => /[\ud800-\udfff]/.test(value);
 
-/** Returns the characters of a text. */
 export function characters(budget: Budget, value: string): string[] {
   budget.items(value.length);
   return [...value];
@@ -252,7 +250,7 @@ export function list(budget: Budget, value: unknown): any[] {
   throw new Fault(`a list is expected, not ${nameOf(value)}`);
 }
 
-/** @returns undefined if a value has no items */
+/** undefined if a value has no items */
 export function itemsOf(budget: Budget, value: unknown): any[] | undefined {
   if (isKind(value, 'lazy')) return (value as any[]).splice(0);
   if (Array.isArray(value)) return budget.list(value);

@@ -1,4 +1,4 @@
-// Reads and validates the entries tokenizer.ggml.* in the metadata of a GGUF file.
+// Reads and validates tokenizer.ggml.* in the metadata of a GGUF file.
 
 import { Fields, fieldError } from '../fields.ts';
 import { MAX_WORD_EXPECTED, MAX_WORD_LENGTH } from '../trie.ts';
@@ -72,7 +72,6 @@ export class GgufMetadata {
     return list as ArrayLike<number>;
   }
 
-  /** Returns the scores of the tokens. */
   scores() {
     const scores = this.numbers('scores', Number.isFinite, 'a finite number');
     if (!scores) throw this.error('scores', 'a list of numbers');
@@ -98,11 +97,7 @@ export class GgufMetadata {
     return { name, ...found };
   }
 
-  /**
-   * Returns the id of a special token.
-   * @param fallback the id if the metadata entry is missing
-   * @returns null if there is no such token
-   */
+  /** fallback: if the entry is missing; returns null if there is no such token */
   special(name: string, fallback: number | null = null): number | null {
     const most = this.tokens.length - 1;
     if (this.#fields.get(this.#key(`${name}_token_id`)) !== null)

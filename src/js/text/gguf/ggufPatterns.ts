@@ -1,7 +1,6 @@
-// The pre-tokenizers for byte-level BPE, by their names in tokenizer.ggml.pre of GGUF files. GGUF does not define the
-// names. They are those of llama.cpp, and each refers to the pre-tokenizer of a published model.
+// The pre-tokenizers for byte-level BPE by tokenizer.ggml.pre. GGUF does not define the names; they are llama.cpp's,
+// and each refers to a published model.
 
-/** The pattern of GPT-2. */
 export const GPT2 = [
   "'s|'t|'re|'ve|'m|'ll|'d",
   ' ?\\p{L}+',
@@ -40,9 +39,8 @@ const DEEPSEEK = [
 ].join('|');
 
 /**
- * A pre-tokenizer. Each pattern splits the words that the previous pattern has made.
- * whole: true if a word
- *   that is a token is not split into pieces; bos: default value of tokenizer.ggml.add_bos_token
+ * Each pattern splits the words of the previous one. whole: a word that is a token is not split; bos: default of
+ * tokenizer.ggml.add_bos_token.
  */
 export type PreTokenizer = { names: string[]; patterns: string[]; whole?: boolean; bos?: boolean };
 const TABLE: PreTokenizer[] = [

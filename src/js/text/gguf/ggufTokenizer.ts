@@ -1,5 +1,5 @@
-// Makes the tokenizer of a GGUF file from the metadata entries tokenizer.ggml.*. These contain the vocabulary and the
-// special tokens. The values of tokenizer.ggml.model and tokenizer.ggml.pre determine the other steps.
+// Makes a tokenizer from tokenizer.ggml.* of a GGUF file: vocabulary and special tokens; the values of model and pre
+// determine the other steps.
 
 import { quote } from '../../check/quote.ts';
 import type { AddedToken } from '../added.ts';
@@ -31,10 +31,7 @@ const MAX_BERT_WORD = 100;
 
 /** The parts of a tokenizer that depend on the kind of the vocabulary. */
 export type Steps = Omit<Parts, 'added' | 'process'>;
-/**
- * The default values of a kind of vocabulary, or of a pre-tokenizer. Special tokens are ids, or null if there is no
- * such token.
- */
+/** Defaults of a kind of vocabulary, or of a pre-tokenizer. Special tokens are ids, or null if there is none. */
 export type Defaults = {
   bos: number | null;
   eos: number | null;
@@ -51,8 +48,8 @@ const step = (values: Record<string, unknown>) => new Fields(values, '');
 const identity = <T>(value: T) => value;
 
 /**
- * Returns a decoder for pieces with ▁ for spaces and tokens such as <0x41> for bytes.
- * @param prefix true if the text begins with a space that is not in the input
+ * Decodes pieces with ▁ for spaces and tokens such as <0x41> for bytes. prefix: begins with a space that is not in the
+ * input.
  */
 function sentencePieceDecoder(prefix: boolean) {
   const decoders = [
@@ -65,10 +62,7 @@ function sentencePieceDecoder(prefix: boolean) {
   return (tokens: string[]) => decode(tokens, growthLimit(tokens)).join('');
 }
 
-/**
- * Returns a normalizer that replaces spaces by ▁.
- * @param prefix true to add ▁ before the text
- */
+/** Returns a normalizer that replaces spaces by ▁. prefix: true to add ▁ before the text. */
 function marking(prefix: boolean) {
   const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
   const normalizers = prefix ? [{ type: 'Prepend', prepend: '▁' }, spaces] : [spaces];
@@ -79,8 +73,7 @@ function marking(prefix: boolean) {
 function scored(file: GgufMetadata, { unknown }: Defaults): Steps {
   const { tokens, ids } = file;
   const prefix = file.flag('add_space_prefix', true);
-  // Pairs are merged in the whole text. If no token extends beyond the end of a word, words can be processed
-  // separately.
+  // Pairs are merged in the whole text, unless no token extends beyond a word.
   const independent = !tokens.some((token) => /[^▁]▁/u.test(token));
   return {
     model: scoredModel({ ids, texts: tokens, scores: file.scores(), unknown: file.special('unknown', unknown) }),
@@ -90,7 +83,6 @@ function scored(file: GgufMetadata, { unknown }: Defaults): Steps {
   };
 }
 
-/** Makes the steps of byte-level BPE. */
 function byteLevel(file: GgufMetadata): Steps {
   const { patterns, whole = false } = file.preTokenizer();
   const splits = patterns.map((pattern) => ({ type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated' }));
@@ -135,7 +127,6 @@ function wordPiece(file: GgufMetadata, defaults: Defaults): Steps {
   };
 }
 
-/** Makes the steps of Unigram. */
 function unigram(file: GgufMetadata, { unknown }: Defaults): Steps {
   const scores = file.scores();
   const merged = file.flag('remove_extra_whitespaces', false);
@@ -181,7 +172,9 @@ const WITH_SEPARATOR = ['jina-v1-en', 'jina-v2-code', 'roberta-bpe'];
 /** Special tokens of Phi-3 that do not include the spaces after them. */
 const NOT_STRIPPED = ['<unk>', '<s>', '<|endoftext|>'];
 
-/** Returns the tokens that are cut out of a text, which are marked in the file or have a metadata entry of their own. */
+/**
+ * Returns the tokens that are cut out of a text, which are marked in the file or have a metadata entry of their own.
+ */
 function addedTokens(file: GgufMetadata, isBert: boolean): AddedToken[] {
   const mask = file.special('mask');
   const isPhi3 = file.isNamed('phi-3') || file.isNamed('phi3');
@@ -191,8 +184,7 @@ function addedTokens(file: GgufMetadata, isBert: boolean): AddedToken[] {
     const type = file.types[id];
     const special = type === CONTROL || type === UNKNOWN || ids.has(id);
     if (content === '' || (!special && type !== USER_DEFINED)) continue;
-    // GGUF does not store which tokens include the spaces around them. The mask tokens of all families except BERT
-    // include the spaces before them.
+    // GGUF does not store this. The mask tokens of all families except BERT include the spaces before them.
     const [left, right] = [id === mask && !isBert, isPhi3 && !NOT_STRIPPED.includes(content)];
     added.push({ id, content, special, normalized: false, single: false, left, right });
   }
@@ -231,7 +223,9 @@ function specialTokens(file: GgufMetadata, defaults: Defaults, isBert: boolean):
   return readProcessor(step({ type: 'TemplateProcessing', single, pair: [...single, ...second], special_tokens }));
 }
 
-/** Returns the reason why a tokenizer is of a kind that is not supported, or undefined if it is supported or missing. */
+/**
+ * Returns the reason why a tokenizer is of a kind that is not supported, or undefined if it is supported or missing.
+ */
 export function whyUnknown(metadata: object) {
   const fields = new Fields(metadata, '');
   const model = fields.get(MODEL);
@@ -242,11 +236,7 @@ export function whyUnknown(metadata: object) {
   return `${PRE} is ${quote(pre)}, which is not supported`;
 }
 
-/**
- * Makes the tokenizer of a GGUF file.
- * @param metadata the metadata of the file, as returned by readGguf
- * @returns undefined if the file has no tokenizer
- */
+/** undefined without a tokenizer. metadata: as returned by readGguf. */
 export function openGgufTokenizer(metadata: object): Tokenizer | undefined {
   const fields = new Fields(metadata, '');
   const model = fields.get(MODEL);

@@ -1,9 +1,7 @@
-// Converts a tokenizer.json to the metadata entries tokenizer.ggml.* of a GGUF file, which is the inverse of
-// ggufTokenizer.ts. GGUF stores the vocabulary and the names of the other steps, so it can represent only byte-level
-// BPE with the splits of a published model, and SentencePiece's BPE. For any other tokenizer, the error states the
-// unsupported step. As in the converter of llama.cpp, three rules are omitted: the normalizer NFC; that Metaspace puts
-// no space before a text that begins with a space; and that, with prepend_scheme 'first', it puts no space before the
-// text after a special token.
+// Converts a tokenizer.json to tokenizer.ggml.* of a GGUF file, the inverse of ggufTokenizer.ts. GGUF can represent
+// only byte-level BPE with the splits of a published model, and SentencePiece's BPE; for others, the error names the
+// step. As in llama.cpp's converter, three rules are omitted: the normalizer NFC; that Metaspace puts no space before a
+// text that begins with one; and that, with prepend_scheme 'first', it puts none after a special token.
 
 import { HeadlightError } from '../../check/errors.ts';
 import { quote } from '../../check/quote.ts';
@@ -11,15 +9,12 @@ import type { Value } from '../../io/ggufWriter.ts';
 import { DIGIT, GPT2, preTokenizerName } from './ggufPatterns.ts';
 
 export type Json = Record<string, any>;
-/**
- * vocab: number of rows of
- *   the model's embedding
- */
+/** vocab: rows of the model's embedding */
 export type Specials = { vocab: number; bos?: number; eos: readonly number[]; pad?: number };
 export type Added = { id: number; content: string; special?: boolean };
 /**
- * The result. keys: the metadata entries by identifier, without the prefix 'tokenizer.ggml.'; probes: texts with which
- * the caller can test if the written tokenizer gives the same tokens.
+ * keys: entries without the prefix 'tokenizer.ggml.'; probes: texts that test if the written tokenizer gives the same
+ * tokens.
  */
 export type Written = { keys: Record<string, Value>; probes: string[] };
 
@@ -61,8 +56,8 @@ function patternsOf(steps: Json[]) {
   const patterns: string[] = [];
   for (const step of steps.slice(0, -1)) {
     const { type, pattern, behavior, invert = false } = step;
-    // With 'Removed' and invert, the parts that do not match are removed, with 'Isolated' they are kept as words. The
-    // result is the same if every character matches.
+    // 'Removed' with invert removes what does not match, 'Isolated' keeps it as words. The result is the same if every
+    // character matches.
     const isolates = behavior === 'Isolated' ? !invert : behavior === 'Removed' && invert;
     if (type === 'Split' && pattern?.Regex !== undefined && isolates) patterns.push(pattern.Regex);
     else if (type === 'Digits' && step.individual_digits) patterns.push(DIGIT);
@@ -71,7 +66,7 @@ function patternsOf(steps: Json[]) {
   return (last.use_regex ?? true) ? [...patterns, GPT2] : patterns;
 }
 
-/** @param file tokenizer.json */
+/** file: tokenizer.json */
 function byteLevel({ model, normalizer, pre_tokenizer: split }: Json): Written {
   const steps = stepsOf(split, 'pretokenizers');
   const patterns = patternsOf(steps);
@@ -117,10 +112,9 @@ function madeTokens({ vocab, merges }: Json, added: ReadonlySet<string>): Made[]
 }
 
 /**
- * Returns a score for each token that merges make, from the order of the merges, as in SentencePiece. If the merges of
- * different tokens alternate, these tokens have equal scores. That is supported only for runs of one character, such as
- * the tokens of Llama 2 for spaces.
- * @returns runs: the longest tokens with equal scores, one for each character
+ * Scores made tokens by the order of the merges, as in SentencePiece. Tokens whose merges alternate have equal scores,
+ * which is supported only for runs of one character, such as Llama 2's tokens for spaces. returns runs: the longest
+ * such token of each character.
  */
 function scoresOf(model: Json, added: ReadonlySet<string>): { scores: Map<string, number>; runs: string[] } {
   const scores: Map<string, number> = new Map();
@@ -143,7 +137,7 @@ function scoresOf(model: Json, added: ReadonlySet<string>): { scores: Map<string
   return { scores, runs: [...runs.values()] };
 }
 
-/** @param file tokenizer.json */
+/** file: tokenizer.json */
 function sentencePiece(
   { model, normalizer, pre_tokenizer: split, added_tokens: added = [] }: Json,
   tokens: readonly string[],
@@ -180,10 +174,7 @@ function sentencePiece(
   };
 }
 
-/**
- * Returns all tokens by id. Ids without a token get a placeholder such as [PAD7], as in the converter of llama.cpp.
- * @param count number of ids
- */
+/** Tokens by id. An id without one gets a placeholder such as [PAD7], as in llama.cpp's converter. count: of ids. */
 function tokensOf({ vocab, unk_token: unknown }: Json, added: readonly Added[], count: number) {
   const tokens: string[] = new Array(count).fill('');
   const types = new Array(count).fill(UNUSED);
@@ -223,9 +214,8 @@ function templateOf(processor: Json | null | undefined): { begin?: number; end?:
 }
 
 /**
- * Returns the metadata entries of the special tokens. If neither the post-processor nor `eos` defines an end token, one
- * is searched by its text, because llama.cpp would otherwise use token 11.
- * @param file tokenizer.json
+ * Searches the end token by its text if neither the post-processor nor `eos` tells it: llama.cpp would use token 11.
+ * file: tokenizer.json.
  */
 function specialKeys(
   { model, post_processor: processor, added_tokens: added = [] }: Json,
@@ -250,14 +240,11 @@ function specialKeys(
   return keys;
 }
 
-/**
- * Returns texts with runs of a character whose tokens have equal scores. The longest run exceeds twice the longest
- * token.
- */
+/** Runs of a character whose tokens have equal scores, up to more than twice the longest token. */
 const probesOf = (token: string) =>
   Array.from({ length: 2 * token.length + 2 }, (_, i) => `a${token[0].replace('▁', ' ').repeat(i + 1)}b`);
 
-/** @param file tokenizer.json, valid for openTokenizer */
+/** file: tokenizer.json, valid for openTokenizer */
 export function ggufVocabulary(file: Json, specials: Specials): Written {
   const { model, added_tokens: added = [] } = file;
   if ((model.type ?? 'BPE') !== 'BPE' || !model.merges) throw refused('model.type', model.type, 'BPE');

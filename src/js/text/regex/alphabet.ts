@@ -1,5 +1,4 @@
-// Maps characters to equivalence classes, called kinds. Characters that belong to the same sets of a program have the
-// same kind. A character is tested for membership in the sets only once.
+// Maps characters to kinds: those in the same sets of a program. Each is tested only once.
 
 import type { CharacterSet } from './classes.ts';
 
@@ -18,7 +17,7 @@ export class Alphabet {
   #kinds: Map<string, number> = new Map();
   #count = 1;
 
-  /** @param literals characters that have a kind of their own */
+  /** literals: characters that have a kind of their own */
   constructor(sets: readonly CharacterSet[], literals: readonly number[]) {
     this.#sets = sets;
     this.width = sets.length;
@@ -42,7 +41,7 @@ export class Alphabet {
     return this.#sets.map((set) => Number(set.has(code)));
   }
 
-  /** @returns a new kind */
+  /** returns a new kind */
   #add(row: readonly number[]): number {
     const kind = this.#count++;
     if ((kind + 1) * this.width > this.members.length) {

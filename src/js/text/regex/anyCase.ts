@@ -1,5 +1,5 @@
-// Makes the nodes of characters whose case is ignored. A character may be equal to several others, such as ß to ss, so
-// that a text of the pattern matches texts of other lengths.
+// Nodes of characters without case. One may be equal to several others, such as ß to ss, so that a text of the pattern
+// matches other lengths.
 
 import { anyCaseOf, type CharacterClass, Characters, manyOf, onesFor } from './classes.ts';
 
@@ -28,16 +28,12 @@ const eitherNode = (many: string): Node => ({
   parts: [{ kind: 'set', set: new Characters(onesFor(many)) }, textNode(many)],
 });
 
-/**
- * Returns the node of a character.
- * @param alone true for single characters only
- */
+/** Returns the node of a character. alone: true for single characters only. */
 export function anyCaseNode(code: number, alone: boolean): Node {
   const many = alone ? undefined : manyOf(code);
   return many === undefined ? single(code) : eitherNode(many);
 }
 
-/** Returns the node of a class. */
 export function anyCaseClass(set: CharacterClass): Node {
   const many = set.many();
   if (many.length === 0 || many.length > MAX_OF_CLASS) return { kind: 'set', set };
@@ -45,8 +41,8 @@ export function anyCaseClass(set: CharacterClass): Node {
 }
 
 /**
- * Replaces parts of a sequence that together are equal to one character. As in Oniguruma, the first and longest text
- * counts: sss matches ßs, but not sß.
+ * Replaces parts that together equal one character. As in Oniguruma, the first and longest text counts: sss matches ßs,
+ * but not sß.
  */
 export function joinAnyCase(parts: readonly Node[]): readonly Node[] {
   const joined: Node[] = [];

@@ -1,11 +1,9 @@
-// Character sets in the regular expressions of tokenizer files. They test one character at a time. A character class of
-// the file is never compiled to a JavaScript RegExp, because that takes seconds for some classes.
+// Character sets of tokenizer files, tested one character at a time. A class is never compiled to a RegExp, which takes
+// seconds for some.
 
 /** The characters of \w in a character class. */
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/**
- * The characters of \w outside a character class, where Oniguruma also counts ², ³, ¹ and ¼ to ¾ as word characters.
- */
+/** \w elsewhere: Oniguruma also counts ², ³, ¹ and ¼ to ¾ as word characters. */
 const ALONE = `${WORD}\\xb2\\xb3\\xb9\\xbc-\\xbe`;
 /** Sets of the escapes with a lower-case letter. The escape with the upper-case letter is the negated set. */
 const ESCAPES: Record<string, string> = { d: '\\p{Nd}', w: WORD, s: '\\p{White_Space}', h: '0-9A-Fa-f' };
@@ -26,7 +24,7 @@ class BuiltIn implements CharacterSet {
   #pattern: RegExp;
   #negated: boolean;
 
-  /** @param inside source between the brackets */
+  /** inside: source between the brackets */
   constructor(inside: string, negated: boolean) {
     this.#pattern = new RegExp(`[${inside}]`, 'u');
     this.#negated = negated;
@@ -48,10 +46,7 @@ function builtInSet(inside: string, negated: boolean) {
   return set;
 }
 
-/**
- * Returns the set of an escape such as \d or \W, or null if the letter is no such escape.
- * @param alone true outside a character class
- */
+/** The set of \d, \W …, null for other letters. alone: outside a character class. */
 export function escapeSet(letter: string, alone: boolean) {
   const small = letter.toLowerCase();
   if (!Object.hasOwn(ESCAPES, small)) return null;
@@ -106,10 +101,7 @@ export function manyOf(code: number) {
   return lower.length > 1 && [...lower].length > 1 ? lower : undefined;
 }
 
-/**
- * Returns the characters that are equal to several others except for case.
- * @param many in lower case
- */
+/** Returns the characters that are equal to several others except for case. many: in lower case. */
 export function onesFor(many: string) {
   getCaseGroups();
   return manyGroups.get(many) ?? [];
@@ -170,7 +162,7 @@ export class CharacterClass implements CharacterSet {
   #negated: boolean;
   #anyCase: boolean;
 
-  /** @param anyCase true to ignore case, which is applied before the negation */
+  /** anyCase: true to ignore case, which is applied before the negation */
   constructor(negated: boolean, anyCase: boolean) {
     this.#negated = negated;
     this.#anyCase = anyCase;
@@ -185,7 +177,6 @@ export class CharacterClass implements CharacterSet {
     (this.#operands.at(-1) as Union).add(set);
   }
 
-  /** Begins the next operand. */
   intersect() {
     this.#operands.push(new Union());
   }

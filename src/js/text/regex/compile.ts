@@ -1,7 +1,7 @@
-// Compiles the syntax tree of a regular expression to a program, which is a table of instructions that match.ts runs.
-// The result of an instruction depends only on the position in the text, not on the path to it, so that it can be
-// memoized. For this purpose, counted repetitions are unrolled, and a body that can match the empty string is compiled
-// twice, for iterations that have matched a character and for iterations that have not.
+// Compiles the syntax tree to a table of instructions for match.ts. The result of an instruction depends only on the
+// position, not on the path to it, so that it can be memoized. Therefore counted repetitions are unrolled, and a body
+// that can match the empty string is compiled twice, for iterations that have matched a character and for those that
+// have not.
 
 import { type CharacterSet, Characters } from './classes.ts';
 
@@ -30,10 +30,7 @@ export const NEXT = 6;
 export const LAST = 7;
 /** Lookahead or lookbehind, which tests whether a body matches, or whether it does not match. */
 export const LOOK = 8;
-/**
- * Atomic group, into whose body the matcher does not backtrack. Continues at `next` if it has consumed characters, else
- * at `other`.
- */
+/** The matcher does not backtrack into the body. Continues at `next` if it has consumed characters, else at `other`. */
 export const ATOMIC = 9;
 /** Instruction that tries several branches in order. */
 export const SPLIT = 10;
@@ -101,8 +98,7 @@ function widthOf(node: Node): number {
 }
 
 /**
- * Continuations of a node. taken: instruction to continue at if the enclosing iteration has consumed characters; none:
- * instruction to continue at if it has consumed none; back: true if the node matches backwards.
+ * taken, none: where to continue if the enclosing iteration has consumed characters, or none; back: matches backwards.
  */
 export type After = { taken: number; none: number; back: boolean };
 
@@ -166,14 +162,12 @@ class Compiler {
     return this.#ops.push(op) - 1;
   }
 
-  /** @param branches in order */
   #split(branches: number[], back: boolean) {
     this.#forwards.push(!back);
     this.#cost += COST_OF_BRANCH * branches.length;
     return this.#emit(SPLIT, this.#splits.push(branches) - 1);
   }
 
-  /** Returns the index of a set. */
   #setOf(set: CharacterSet) {
     const known = this.#sets.get(set.key);
     if (known) return known.index;
@@ -183,17 +177,13 @@ class Compiler {
     return index;
   }
 
-  /** Returns the index of a literal. */
   #literalOf(code: number) {
     const index = this.#literals.get(code) ?? this.#literals.size;
     this.#literals.set(code, index);
     return index;
   }
 
-  /**
-   * Returns a continuation that several branches share. It is memoized, unless there is a memoized instruction at most
-   * two steps ahead.
-   */
+  /** Shared by branches. Memoized, unless there is a memoized instruction at most two steps ahead. */
   #join(pc: number) {
     let at = pc;
     for (let plain = 0; plain < 2 && this.#ops[at] >= LITERAL && this.#ops[at] <= LAST; plain++) at = this.#nexts[at];
@@ -206,7 +196,7 @@ class Compiler {
     return { taken: first, none: none === taken ? first : this.#join(none), back };
   }
 
-  /** @returns the first instruction of the node */
+  /** first instruction of the node */
   #compile(node: Node, after: After): number {
     if (node.kind === 'literal')
       return this.#emit(after.back ? LITERAL_BACK : LITERAL, this.#literalOf(node.code), after.taken);
@@ -223,7 +213,7 @@ class Compiler {
   #sequence(parts: readonly Node[], after: After) {
     const { back } = after;
     let { taken, none } = after;
-    // The parts are compiled in reverse order, because each part needs the first instruction of the next part.
+    // In reverse order, because each part needs the first instruction of the next.
     const order = back ? parts : [...parts].reverse();
     order.forEach((part, i) => {
       const both = taken === none || !isNullable(part);

@@ -1,6 +1,6 @@
-// Runs a program on a text, with the results of a backtracking engine but in linear time. The success of an instruction
-// depends neither on the path to it nor on the beginning of the match, so an instruction that has failed at a position
-// is not tried there again. In the body of a lookaround or an atomic group, successes are memoized too.
+// Runs a program with the results of a backtracking engine in linear time. Success depends neither on the path to an
+// instruction nor on the beginning of the match, so one that failed at a position is not tried there again. In
+// lookarounds and atomic groups, successes are memoized too.
 
 import { Alphabet } from './alphabet.ts';
 import type { Program } from './compile.ts';
@@ -32,10 +32,7 @@ export class Matcher {
   #at = 0;
   /** UTF-16 offset of each character, if the text has surrogate pairs. */
   #units: Int32Array | null = null;
-  /**
-   * For each kind of characters, 1 if a match may begin with it, −1 if no match can, 0 if this has not been computed
-   * yet.
-   */
+  /** For each kind, 1 if a match may begin with it, −1 if none can, 0 if unknown yet. */
   #begins = new Int8Array(MAX_CACHED_KINDS);
   /** By split and kind, the branches that can begin with that kind. */
   #branches: (number[] | undefined)[][];
@@ -50,10 +47,7 @@ export class Matcher {
     this.#branches = program.splits.map(() => []);
   }
 
-  /**
-   * Returns all matches from left to right, without empty matches directly after another match.
-   * @returns begin and end of each match
-   */
+  /** Begin and end of all matches from left to right, without empty ones directly after another. */
   matches(text: string): number[] {
     this.#read(text);
     for (const memory of this.#memories) memory.open(this.#length);
@@ -114,10 +108,7 @@ export class Matcher {
     return this.#begins[kind] > 0;
   }
 
-  /**
-   * Returns false if a match that continues at instruction pc cannot begin with a character of this kind. Returns true
-   * if it can or if this is unknown.
-   */
+  /** False if a match that continues at pc cannot begin with this kind, true if it can or if this is unknown. */
   #mayConsume(pc: number, kind: number) {
     let steps = MAX_STEPS;
     const may: (pc: number) => boolean = (pc) => {
@@ -142,10 +133,7 @@ export class Matcher {
     return (this.#branches[split][kind] ??= branches.filter((branch) => this.#mayConsume(branch, kind)));
   }
 
-  /**
-   * @param entry first instruction of the program or of a body
-   * @returns the end of the match, −1 for no match
-   */
+  /** entry: first instruction of the program or of a body; returns the end of the match, −1 for no match */
   #run(entry: number, begin: number): number {
     const { ops, nexts, others, inBody } = this.#program;
     const { members, width } = this.#alphabet;
@@ -203,10 +191,7 @@ export class Matcher {
     }
   }
 
-  /**
-   * Begins a memoized instruction with its first branch.
-   * @returns the end of the match if it is memoized; CONTINUES or FAILS
-   */
+  /** Tries the first branch. Returns the memoized end of the match, CONTINUES or FAILS. */
   #enter(pc: number, at: number, memory: Memory): number {
     const { ops, nexts, memos } = this.#program;
     const known = memory.get(memos[pc], at);
@@ -252,8 +237,8 @@ export class Matcher {
   }
 
   /**
-   * Backtracks to the last instruction with an untried branch. Instructions without untried branches have failed.
-   * @param base size of the stack at the beginning of the run
+   * Backtracks to the last untried branch; instructions without one have failed. base: stack size at the beginning of
+   * the run.
    */
   #retry(base: number, memory: Memory) {
     const { ops, nexts, memos } = this.#program;
@@ -284,9 +269,8 @@ export class Matcher {
   }
 
   /**
-   * Memoizes the success of all instructions on the stack in a body. Outside of bodies, successes are not needed,
-   * because the next match begins after this one.
-   * @param base size of the stack at the beginning of the run
+   * Memoizes success of the stack in a body. Elsewhere the next match begins after this one. base: stack size at the
+   * beginning of the run.
    */
   #accept(base: number, end: number, memory: Memory) {
     const { ops, memos } = this.#program;

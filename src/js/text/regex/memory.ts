@@ -1,4 +1,4 @@
-// Stores memoized results of instructions by position in the text.
+// Memoized results of instructions by position in the text.
 
 import { HeadlightError } from '../../check/errors.ts';
 
@@ -18,10 +18,7 @@ export class Memory {
   #used = 0;
   #spare: Int32Array[] = [];
 
-  /**
-   * @param count number of instructions
-   * @param bits true to store only failures, as one bit each
-   */
+  /** count: number of instructions; bits: true to store only failures, as one bit each */
   constructor(count: number, bits: boolean) {
     this.#count = count;
     this.#bits = bits;
@@ -74,12 +71,10 @@ export class Memory {
     if (this.#pages.length < count) this.#pages = new Array(count);
   }
 
-  /** Frees the pages before a position. */
   freeBefore(at: number) {
     for (; this.#first < at >> PAGE_BITS; this.#first++) this.#remove(this.#first);
   }
 
-  /** Frees all pages. */
   close() {
     for (let number = 0; this.#used > 0; number++) this.#remove(number);
     this.#first = 0;

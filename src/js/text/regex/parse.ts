@@ -1,5 +1,5 @@
-// Parses the regular expressions of tokenizer files, which are in the syntax of Oniguruma, into a tree. Errors mention
-// the constructs that the matcher does not support.
+// Parses regular expressions of tokenizer files, in the syntax of Oniguruma. Errors name what the matcher does not
+// support.
 
 import { anyCaseClass, anyCaseNode, joinAnyCase } from './anyCase.ts';
 import {
@@ -26,10 +26,7 @@ export type Node = Character | Sequence | Alternatives | Repeat | Atomic | Look;
 const MAX_DEPTH = 50;
 /** Maximum characters of an unknown name in an error. */
 const MAX_NAME_LENGTH = 40;
-/**
- * Maximum number of properties, escapes and nested classes in the character classes of a pattern. It is limited,
- * because each is tested with every new character.
- */
+/** Properties, escapes and nested classes of a pattern: each is tested with every new character. */
 const MAX_SETS = 200;
 const CHARACTERS: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v', a: '\x07', e: '\x1b' };
 const NEWLINE = 10;
@@ -57,10 +54,7 @@ const LINE_BREAK_BEHIND = alternatives(
   setNode(new Characters([10, 11, 12, 13, 0x85, 0x2028, 0x2029])),
 );
 const LINE_BREAK: Node = { kind: 'atomic', one: LINE_BREAK_BEHIND };
-/**
- * @param before true if the previous character must be a word character, false if it must not
- * @param after true if the next character must be a word character, false if it must not
- */
+/** before, after: whether the neighbours must be word characters, or must not */
 const between = (before: boolean, after: boolean) =>
   sequence(look(WORD_ALONE, BEHIND, !before), look(WORD_ALONE, AHEAD, !after));
 /** Escapes outside a class. */
@@ -130,7 +124,7 @@ class Parser {
     const outside = this.#anyCase;
     const parts: Node[] = [];
     while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at])) {
-      // The flag applies up to the end of the group, including the remaining alternatives of the group.
+      // Up to the end of the group, including its remaining alternatives.
       if (this.#consume('(?i)')) {
         this.#anyCase = true;
         this.#enter();
@@ -156,7 +150,7 @@ class Parser {
     return result;
   }
 
-  /** @param found a quantifier */
+  /** found: a quantifier */
   #repeated(one: Node, [, char, from, comma, to]: RegExpExecArray): Node {
     const least = char ? Number(char === '+') : Number(from);
     const most = char ? (char === '?' ? 1 : Infinity) : comma ? (to ? Number(to) : Infinity) : least;
@@ -209,10 +203,7 @@ class Parser {
     return make(inside);
   }
 
-  /**
-   * Consumes the opening of a group.
-   * @returns makes the node of the group
-   */
+  /** Consumes the opening of a group. returns makes the node of the group. */
   #opening(): (inside: Node) => Node {
     if (this.#consume('(?>')) return (one) => ({ kind: 'atomic', one });
     const flag = this.#match(/\(\?(-?)i:/y);
@@ -221,9 +212,9 @@ class Parser {
     const looking = this.#match(/\(\?(<?)([=!])/y);
     if (looking?.[1]) this.#behind = true;
     if (looking) return (one) => ({ kind: 'look', one, ahead: looking[1] === '', negated: looking[2] === '!' });
-    // Names and numbers of groups are ignored, because backreferences are not supported.
+    // Names and numbers are ignored, because backreferences are not supported.
     const group = this.#match(/\(\?:|\(\?<[A-Za-z_]\w*>|\((?!\?)/y);
-    // Only the characters of a group without a number are one text with the characters around it.
+    // Only a group without a number is one text with its neighbours.
     if (group) return (one) => (group[0] === '(?:' ? one : sequence(one));
     throw this.#unknown();
   }
@@ -238,10 +229,7 @@ class Parser {
     return typeof read === 'number' ? this.#character(read) : setNode(read);
   }
 
-  /**
-   * @param alone true outside a character class
-   * @returns a code point, or a set
-   */
+  /** alone: true outside a character class; returns a code point, or a set */
   #escapedCharacter(alone: boolean): number | CharacterSet {
     const property = this.#match(/\\(p)\{(\^?)([\w ]+)\}|\\(P)\{()([\w ]+)\}/y);
     if (property) {
@@ -266,7 +254,6 @@ class Parser {
     return set ?? CHARACTERS[char].charCodeAt(0);
   }
 
-  /** Adds a set to a class. */
   #add(owner: CharacterClass, set: CharacterSet) {
     if (++this.#sets > MAX_SETS) throw this.#stop(`more than ${MAX_SETS} sets within classes`);
     owner.add(set);

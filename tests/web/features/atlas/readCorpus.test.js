@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { formatOf, formatOfPasted, joinCorpora, readCorpus } from '../../../../web/features/atlas/readCorpus.ts';
+import { formatOf, formatOfPasted, joinCorpora, readCorpus } from '../../../../web/model/corpus/readCorpus.ts';
 
 const LENGTH = 128;
 const read = (text, format, column) => readCorpus(text, format, { length: LENGTH, column });

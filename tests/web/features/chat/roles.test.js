@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { messageSpans, messagesIn, roleAt } from '../../../../web/features/chat/roles.ts';
+import { messageSpans, messagesIn, roleAt } from '../../../../web/model/chatRoles.ts';
 import { GOLDEN } from '../../../support/golden.js';
 
 const { conversations, cases } = JSON.parse(readFileSync(join(GOLDEN, 'chat/cases.json'), 'utf8'));

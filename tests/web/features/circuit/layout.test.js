@@ -7,7 +7,7 @@ import { layoutOf } from '../../../../web/features/circuit/circuitLayout.ts';
 import { footOf, partsOf } from '../../../../web/features/circuit/circuitNodes.ts';
 import { freeOf, routesOf, tracksOf } from '../../../../web/features/circuit/circuitRoutes.ts';
 import { figuresOf } from '../../../../web/features/circuit/lineFigures.ts';
-import { isTooLarge, shownLines, usualCount } from '../../../../web/features/circuit/shownLines.ts';
+import { isTooLarge, shownLines, usualCount } from '../../../../web/model/circuit/shownLines.ts';
 import { assertSame } from '../../../support/same.js';
 
 const T = 8;

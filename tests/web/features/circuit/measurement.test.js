@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
-import { createMeasurement } from '../../../../web/features/circuit/measurement.ts';
-import { change, initialState } from '../../../../web/store/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { createMeasurement } from '../../../../web/store/circuitMeasurement.ts';
 
 const CUT = '3.3-4.2.k';
 const circuit = (patch = {}) => ({ carries: 'usual', keep: null, cut: [], ...patch });

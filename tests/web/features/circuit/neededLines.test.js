@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { neededLines } from '../../../../web/features/circuit/neededLines.ts';
+import { neededLines } from '../../../../web/model/circuit/neededLines.ts';
 
 /** Returns the share that edges keep: all if one of each group of alternatives is among them, otherwise none. */
 const alternatives = (groups) => async (lines) =>

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { edgeGraph } from 'headlight-attention/analysis';
-import { lineName } from '../../../../web/features/circuit/lineNames.ts';
-import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../../../../web/features/circuit/settings.ts';
+import { lineName } from '../../../../web/model/circuit/lineNames.ts';
+import { isCircuit, readCircuit, usualCircuit, writeCircuit } from '../../../../web/model/circuit/settings.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { kindOf } from '../../../../web/store/browserHistory.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
 
 test('settings are written into the address and read back', () => {
   for (const circuit of [

@@ -12,11 +12,11 @@ import {
   probability,
   runEdges,
 } from 'headlight-attention/analysis';
-import { lineName } from '../../../../web/features/circuit/lineNames.ts';
-import { usualCircuit } from '../../../../web/features/circuit/settings.ts';
-import { usualTrace } from '../../../../web/features/trace/settings.ts';
-import { runOf } from '../../../../web/store/runInput.ts';
-import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { lineName } from '../../../../web/model/circuit/lineNames.ts';
+import { usualCircuit } from '../../../../web/model/circuit/settings.ts';
+import { runOf } from '../../../../web/model/runInput.ts';
+import { change, initialState, OPENING } from '../../../../web/model/state.ts';
+import { usualTrace } from '../../../../web/model/trace/settings.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { transformerSource } from '../../../../web/worker/sources/sources.ts';
 import { fullTest } from '../../../support/tier.js';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { OPENING } from '../../../../web/store/state.ts';
+import { OPENING } from '../../../../web/model/state.ts';
 import { FROM, GUESS, LAST, LONGER, NAMES, nameOf, TOKENS } from '../../../support/opening.js';
 import {
   assertAccessible,

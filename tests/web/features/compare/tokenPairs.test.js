@@ -2,13 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  align,
-  differenceAt,
-  rowDifferences,
-  SIGNED,
-  signedPlace,
-} from '../../../../web/features/compare/tokenPairs.ts';
+import { align, differenceAt, rowDifferences, SIGNED, signedPlace } from '../../../../web/drawing/tokenPairs.ts';
 
 const pairsOf = ({ places }) => places.filter(({ now, old }) => now >= 0 && old >= 0).map(Object.values);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { fileName, toCsv } from '../../../../web/features/export/csv.ts';
+import { fileName, toCsv } from '../../../../web/drawing/export/csv.ts';
 import { numbers } from '../../../support/kernels.js';
 
 const TOKENS = ['a', 'b,c', '"quoted"', 'two\nlines', '=SUM(A1)', '猫', 'שלום', ' ', "<script>&'", ''];

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isRunnable, runAgain } from '../../../../web/features/export/modelProgram.ts';
-import { weightsOf } from '../../../../web/features/reading/derivation.ts';
-import { runOf } from '../../../../web/store/runInput.ts';
-import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { weightsOf } from '../../../../web/model/derivation.ts';
+import { runOf } from '../../../../web/model/runInput.ts';
+import { change, initialState, OPENING } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { hl } from '../../../support/headlight.js';
 import { GUESS } from '../../../support/opening.js';

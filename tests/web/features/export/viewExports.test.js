@@ -6,7 +6,7 @@ import { exportsOf } from '../../../../web/features/export/viewExports.ts';
 import { contributionCsv } from '../../../../web/features/flow/contributionFile.ts';
 import { allParts } from '../../../../web/features/flow/contributions.ts';
 import { textCsv } from '../../../../web/features/text/textFile.ts';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { strings as english } from '../../../../web/texts/en.ts';
 
 const ABOUT = {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { casesOf, copiedBy, partsOf } from '../../../../web/features/first/copiedWord.ts';
-import { beginningOf, firstAddress, stepAfter } from '../../../../web/features/first/firstSteps.ts';
-import { readLink, writeLink } from '../../../../web/features/story/steps.ts';
-import { change, initialState } from '../../../../web/store/state.ts';
+import { beginningOf, firstAddress, stepAfter } from '../../../../web/model/firstVisit.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readLink, writeLink } from '../../../../web/store/address.ts';
 
 /** Returns a run of one head whose last token attends to a key. */
 function runOf(words, key) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { readLink } from '../../../../web/features/story/steps.ts';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
+import { readLink } from '../../../../web/store/address.ts';
 import {
   assertAccessible,
   assertNoSidewaysScroll,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { OPENING } from '../../../../web/store/state.ts';
+import { OPENING } from '../../../../web/model/state.ts';
 import { assertAccessible, assertAccessibleInFullTier, faults, openAt, page } from '../../../support/page.js';
 import { loadWhale } from '../../../support/whale.js';
 

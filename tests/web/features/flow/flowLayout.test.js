@@ -12,7 +12,7 @@ import { flowOf } from '../../../../web/features/flow/flowLayout.ts';
 import { CORNER } from '../../../../web/features/flow/flowLines.ts';
 import { headsShown } from '../../../../web/features/flow/flowParts.ts';
 import { attendedBy, feetOf } from '../../../../web/features/flow/flowTokens.ts';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { openDemoModel } from '../../../../web/worker/sources/demoModel.ts';
 import { assertSame } from '../../../support/same.js';

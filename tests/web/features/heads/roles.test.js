@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { actingThrough } from '../../../../web/features/flow/contributions.ts';
-import { attendsToFirst, findsNothing, rowsWithNothing } from '../../../../web/features/heads/roles.ts';
+import { attendsToFirst, findsNothing, rowsWithNothing } from '../../../../web/model/roles.ts';
 
 test('a role that matches tokens has no match in a row without an earlier equal token', () => {
   const ids = [7, 8, 9, 7, 5, 9];

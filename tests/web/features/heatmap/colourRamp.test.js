@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { marksOf, RAMP, SCALES, stretched } from '../../../../web/features/heatmap/colourRamp.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { marksOf, RAMP, stretched } from '../../../../web/drawing/colourRamp.ts';
+import { change, initialState, SCALES } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 const { light } = RAMP;
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rollout } from 'headlight-attention/analysis';
 import { isEmbeddable, snippetOf } from '../../../../web/features/export/embedSnippet.ts';
-import { canMean, MEANS, shownWeights } from '../../../../web/features/heatmap/meanOfHeads.ts';
-import { change, initialState } from '../../../../web/store/state.ts';
+import { canMean, MEANS, shownWeights } from '../../../../web/model/meanOfHeads.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
 
 const [layers, heads, T] = [2, 2, 3];
 const weights = Float32Array.from({ length: layers * heads * T * T }, (_, i) => {

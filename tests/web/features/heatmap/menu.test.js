@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { rollout } from 'headlight-attention/analysis';
-import { OPENING } from '../../../../web/store/state.ts';
+import { OPENING } from '../../../../web/model/state.ts';
 import { FROM, LAST } from '../../../support/opening.js';
 import { chooseKind, faults, openPage, page } from '../../../support/page.js';
 import { fullTest } from '../../../support/tier.js';

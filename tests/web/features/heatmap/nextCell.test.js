@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nextCell } from '../../../../web/features/heatmap/nextCell.ts';
+import { nextCell } from '../../../../web/model/nextCell.ts';
 
 const causal = { T: 4, S: 4, full: false };
 const full = { T: 2, S: 5, full: true };

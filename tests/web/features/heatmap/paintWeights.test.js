@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { inkPixel } from '../../../../web/features/heatmap/paintWeights.ts';
+import { inkPixel } from '../../../../web/drawing/paintWeights.ts';
 
 test('the pixel of a colour is opaque and has its bytes in order', () => {
   const bytes = [...new Uint8Array(Uint32Array.of(inkPixel({ ink: '#1020f0' })).buffer)];

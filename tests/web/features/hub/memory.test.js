@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { choiceOf, fitOf, isLarge, MAX_DOWNLOAD, neededBy } from '../../../../web/features/hub/memory.ts';
 import { matching, RECOMMENDED } from '../../../../web/features/hub/recommended.ts';
-import { readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { choiceOf, fitOf, isLarge, MAX_DOWNLOAD, neededBy } from '../../../../web/model/hubMemory.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { addressOf } from '../../../../web/worker/sources/hubModels.ts';
 
 const GB = 2 ** 30;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { OPENING } from '../../../../web/store/state.ts';
+import { OPENING } from '../../../../web/model/state.ts';
 import { FROM, LAST, NAMES, TOKENS } from '../../../support/opening.js';
 import { assertAccessible, faults, openPage, page, settle } from '../../../support/page.js';
 import { fullTest, inTier } from '../../../support/tier.js';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isPainted, visible } from '../../../../web/features/mask/hiddenCells.ts';
 import { cellsUnder, line, paintAt, withCells } from '../../../../web/features/mask/stroke.ts';
-import { editsOf } from '../../../../web/features/whatif/forwardEdits.ts';
-import { otherCase } from '../../../../web/features/whatif/modelEdits.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { editsOf } from '../../../../web/model/forwardEdits.ts';
+import { isPainted, visible } from '../../../../web/model/hiddenCells.ts';
+import { otherCase } from '../../../../web/model/modelEdits.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 const cells = (...list) => list.map(([t, s]) => ({ t, s }));
 

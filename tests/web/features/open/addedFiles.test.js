@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
-import { isIncomplete, joined } from '../../../../web/features/open/addedFiles.ts';
+import { isIncomplete, joined } from '../../../../web/model/addedFiles.ts';
 
 const named = (...paths) => paths.map((path) => ({ path }));
 const paths = (files) => files.map(({ path }) => path);
@@ -21,8 +21,8 @@ test('a missing part is added to the files before it', () => {
 
 test('every file that openModel reads beside the weights is a part of a model', () => {
   const sources = new URL('../../../../src/js/models/checkpoint/', import.meta.url);
-  const text = readdirSync(sources)
-    .filter((name) => name.endsWith('.js'))
+  const text = readdirSync(sources, { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(new URL(name, sources), 'utf8'))
     .join('');
   const names = new Set(

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sumsOf, swapped } from '../../../../web/features/open/rowSums.ts';
+import { sumsOf, swapped } from '../../../../web/model/rowSums.ts';
 
 const of = (shape, data) => [{ shape, data: Float32Array.from(data) }];
 

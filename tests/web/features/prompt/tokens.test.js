@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { endOf, excerptOf } from '../../../../web/features/prompt/tokens.ts';
+import { endOf, excerptOf } from '../../../../web/model/tokens.ts';
 
 const piece = (text) => ({ space: /^\s*/.exec(text)[0], text: text.trim() });
 const end = (...pieces) => endOf(pieces.map(piece));

@@ -12,8 +12,8 @@ import {
   writeAnswers,
 } from '../../../../web/features/story/questions.ts';
 import { quiz as texts } from '../../../../web/features/story/quiz.en.ts';
-import { beginning, isRevealed, STEPS, shownParts } from '../../../../web/features/story/steps.ts';
-import { change, initialState } from '../../../../web/store/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { beginning, isRevealed, STEPS, shownParts } from '../../../../web/model/storySteps.ts';
 import { NAMES, TOKENS } from '../../../support/opening.js';
 
 const STEP = STEPS.findIndex(({ name }) => name === 'before');

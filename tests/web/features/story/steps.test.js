@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.ts';
-import { piecesOf, wordAt } from '../../../../web/features/prompt/tokens.ts';
 import { askedWord, corrections, observe, opened, trained } from '../../../../web/features/story/observations.ts';
 import { questionValues, resultText } from '../../../../web/features/story/observationTexts.ts';
 import {
@@ -18,6 +17,9 @@ import {
 import { quiz as quizInEnglish } from '../../../../web/features/story/quiz.en.ts';
 import { quiz as quizInChinese } from '../../../../web/features/story/quiz.zh.ts';
 import { steps as inEnglish } from '../../../../web/features/story/steps.en.ts';
+import { steps as inChinese } from '../../../../web/features/story/steps.zh.ts';
+import { TEXTS } from '../../../../web/features/story/texts.ts';
+import { change, initialState, OPENING } from '../../../../web/model/state.ts';
 import {
   beginning,
   COUNT,
@@ -25,17 +27,13 @@ import {
   DOTS,
   isBefore,
   isRevealed,
-  linkTo,
   neighbours,
   numberedStep,
   partOf,
-  readLink,
   STEPS,
-  writeLink,
-} from '../../../../web/features/story/steps.ts';
-import { steps as inChinese } from '../../../../web/features/story/steps.zh.ts';
-import { TEXTS } from '../../../../web/features/story/texts.ts';
-import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+} from '../../../../web/model/storySteps.ts';
+import { piecesOf, wordAt } from '../../../../web/model/tokens.ts';
+import { linkTo, readLink, writeLink } from '../../../../web/store/address.ts';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.ts';
 
 await loadLanguage('zh');

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { extended, placesBetween, readSum, totalsOf, writeSum } from '../../../../web/features/sums/added.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 test('a sum is written into the address and read back; another text has none', () => {
   assert.equal(writeSum('rows', [5, 3, 5]), 'rows.3.5');

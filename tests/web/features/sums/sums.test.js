@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { OPENING } from '../../../../web/store/state.ts';
+import { OPENING } from '../../../../web/model/state.ts';
 import { wordsOf } from '../../../../web/worker/run/joinWords.ts';
 import { NAMES } from '../../../support/opening.js';
 import {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { fieldsOf, MAX_SENTENCES, sentencesOf } from '../../../../web/features/textImage/sentences.ts';
+import { fieldsOf, MAX_SENTENCES, sentencesOf } from '../../../../web/model/sentences.ts';
 
 test('sentences keep their order, whichever is chosen', () => {
   const sentences = ['a whale', 'a ship', 'a dog'];

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { alignWords, differsIn, partnersOf } from '../../../../web/features/trace/alignWords.ts';
+import { alignWords, differsIn, partnersOf } from '../../../../web/model/trace/alignWords.ts';
 
 /** Returns the tokens of a text in which '·' marks the beginning of a word, and '|' that of another token. */
 const ids = new Map();

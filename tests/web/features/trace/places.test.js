@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { keyOf, placeOf, placesIn, startTrace, withCells } from '../../../../web/features/trace/places.ts';
 import {
   cellAt,
   figureOf,
@@ -14,6 +13,7 @@ import {
   shownShare,
   stretchesOf,
 } from '../../../../web/features/trace/shares.ts';
+import { keyOf, placeOf, placesIn, startTrace, withCells } from '../../../../web/model/trace/places.ts';
 
 const pieces = ['John', 'gave', 'to'].map((name, id) => ({ id, name }));
 const side = { pieces, value: -2, both: [0.1, 0.7], guess: '' };

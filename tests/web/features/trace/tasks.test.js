@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { idsOfAnswer, measuresOf, problemOf } from '../../../../web/features/trace/measures.ts';
-import { isTrace, readTrace, TASKS, usualTrace, writeTrace } from '../../../../web/features/trace/settings.ts';
-import { fittingTasks } from '../../../../web/features/trace/tasks.ts';
+import { idsOfAnswer, measuresOf, problemOf } from '../../../../web/model/trace/measures.ts';
+import { isTrace, readTrace, TASKS, usualTrace, writeTrace } from '../../../../web/model/trace/settings.ts';
+import { fittingTasks } from '../../../../web/model/trace/tasks.ts';
 
 /**
  * Returns a tokenizer with one token for each word and for each pair of digits. The words in `split` have two tokens.

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { paintCells } from '../../../../web/features/trace/paintTrace.ts';
-import { startTrace, withCells } from '../../../../web/features/trace/places.ts';
 import { texts } from '../../../../web/features/trace/trace.en.ts';
 import { fileOf, traceCsv, traceProgram } from '../../../../web/features/trace/traceFiles.ts';
 import { layoutOf } from '../../../../web/features/trace/traceLayout.ts';
 import { openInstrument } from '../../../../web/features/trace/traceState.ts';
-import { runOf } from '../../../../web/store/runInput.ts';
-import { change, initialState } from '../../../../web/store/state.ts';
+import { runOf } from '../../../../web/model/runInput.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { startTrace, withCells } from '../../../../web/model/trace/places.ts';
 import { assertSame } from '../../../support/same.js';
 
 const [T, L, H] = [3, 2, 2];

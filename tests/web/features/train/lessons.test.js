@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../../src/js/ops/random.ts';
 import { formedAt, framesOf, namedLines, parted, valueAt, watched } from '../../../../web/features/train/chartLines.ts';
-import { extended, nearest, noCurves } from '../../../../web/features/train/curves.ts';
-import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/features/train/lessons.ts';
+import { texts as inEnglish } from '../../../../web/features/train/train.en.ts';
+import { texts as inChinese } from '../../../../web/features/train/train.zh.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { extended, nearest, noCurves } from '../../../../web/model/training/curves.ts';
+import { LESSONS, partnerScore, signTokenizer, taughtTask } from '../../../../web/model/training/lessons.ts';
 import {
   CHOICES,
   keyOf,
@@ -14,10 +17,8 @@ import {
   TASK_NAMES,
   usualTraining,
   writeTraining,
-} from '../../../../web/features/train/settings.ts';
-import { texts as inEnglish } from '../../../../web/features/train/train.en.ts';
-import { texts as inChinese } from '../../../../web/features/train/train.zh.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+} from '../../../../web/model/training/settings.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { LANGUAGES, loadLanguage } from '../../../../web/texts/languages.ts';
 
 await loadLanguage('zh');

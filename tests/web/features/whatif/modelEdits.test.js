@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { editsOf, patchedHeads } from '../../../../web/features/whatif/forwardEdits.ts';
+import { editsOf, patchedHeads } from '../../../../web/model/forwardEdits.ts';
 import {
   effective,
   isCompared,
@@ -13,8 +13,9 @@ import {
   toKnob,
   toTemperature,
   withPlace,
-} from '../../../../web/features/whatif/modelEdits.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+} from '../../../../web/model/modelEdits.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 
 const SIZE = { layers: 2, heads: 3 };
 const run = (patch) => ({ ...initialState, ...patch });

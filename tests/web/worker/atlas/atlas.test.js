@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load } from 'headlight-attention';
 import { HEAD_ROLES, predicts } from '../../../../src/js/analysis/roles/roleRules.ts';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { Atlas } from '../../../../web/worker/atlas/atlas.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 

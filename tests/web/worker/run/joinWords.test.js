@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { joinWords, wordsOf } from '../../../../web/worker/run/joinWords.ts';
 
 /** Returns the pieces of a text in which | separates the tokens. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { createPause, tokensThatFit } from '../../../../web/worker/run/longRuns.ts';
 import { MAX_NUMBERS } from '../../../../web/worker/run/stepRun.ts';

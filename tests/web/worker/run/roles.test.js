@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { headRoles } from '../../../../src/js/analysis/roles/headRoles.ts';
 import { readZip, unpack } from '../../../../src/js/io/zip.ts';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { hl } from '../../../support/headlight.js';
 import { createWorker } from '../../../support/pageWorker.js';
 import { plainRole, plainRoles } from '../../../support/plain_scan.js';
@@ -67,7 +67,7 @@ test('the roles of the demo model equal plain loops over the passages on which t
   const worker = createWorker(hl);
   const { roles, weights } = rolesIn(await worker.ask({ verb: 'show', state: initialState }));
   const model = await hl.openModel('demo');
-  const { saidTwice } = await import('../../../../web/features/heads/repeatedPassages.ts');
+  const { saidTwice } = await import('../../../../web/model/repeatedPassages.ts');
   const ids = saidTwice(model.options.vocab, 1, 4);
   const length = ids.shape[1];
   const { captured } = model.forward({ ids }, { capture: ['blocks.*.weights'] });

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { load } from 'headlight-attention';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { attentionChange, measureRounding } from '../../../../web/worker/run/rounding.ts';
 import { describeOpened, openCheckpoint } from '../../../../web/worker/sources/checkpointFiles.ts';
 import { GOLDEN } from '../../../support/golden.js';

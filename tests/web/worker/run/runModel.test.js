@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
 import { allEdits } from '../../../../web/worker/run/runModel.ts';
 
 const stackOf = (tokens) => ({ part: 'decoder', layers: 2, heads: 2, causal: true, tokens });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
-import { readingOf } from '../../../../web/features/reading/derivation.ts';
+import { readingOf } from '../../../../web/model/derivation.ts';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import { families } from '../../../support/families.js';
 import { hl } from '../../../support/headlight.js';

@@ -6,7 +6,7 @@ import { writeNpy, writeSafetensors } from 'headlight-attention/formats';
 import { sentenceFile } from '../../../../src/build/sentence.ts';
 import { readSafetensors } from '../../../../src/js/io/safetensors.ts';
 import { openTokenizer } from '../../../../src/js/text/tokenizer.ts';
-import { change, initialState } from '../../../../web/store/state.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { showHeads } from '../../../../web/worker/sources/attentionOnly.ts';
 import { constructHeads, wordsIn } from '../../../../web/worker/sources/handmadeHeads.ts';

@@ -10,7 +10,7 @@ import {
   readQkv,
   readTexts,
   readWeights,
-} from '../../../../web/worker/sources/programInput.ts';
+} from '../../../../web/model/programInput.ts';
 
 /** Returns weights (…,T,S) whose rows sum to 1. All rows are different. */
 function weights(...shape) {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeSafetensors } from 'headlight-attention/formats';
-import { noCurves } from '../../../../web/features/train/curves.ts';
-import { usualSettings } from '../../../../web/features/train/tasks.ts';
+import { noCurves } from '../../../../web/model/training/curves.ts';
+import { usualSettings } from '../../../../web/model/training/tasks.ts';
 import { everyOther, Snapshots } from '../../../../web/worker/trainer/snapshots.ts';
 import { readSavedFile, StoredModels } from '../../../../web/worker/trainer/storedModels.ts';
 

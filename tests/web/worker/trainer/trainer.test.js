@@ -5,8 +5,8 @@ import test from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../../src/js/ops/random.ts';
-import { OPTIMIZERS } from '../../../../web/features/train/settings.ts';
-import { batchOf, TASKS, usualSettings } from '../../../../web/features/train/tasks.ts';
+import { OPTIMIZERS } from '../../../../web/model/training/settings.ts';
+import { batchOf, TASKS, usualSettings } from '../../../../web/model/training/tasks.ts';
 import { pytorchFolder } from '../../../../web/worker/trainer/exportedFiles.ts';
 import { Trainer } from '../../../../web/worker/trainer/trainer.ts';
 

@@ -5,10 +5,10 @@ import test, { after } from 'node:test';
 import { load } from 'headlight-attention';
 import { readSafetensors } from 'headlight-attention/formats';
 import { uniformSource } from '../../../../src/js/ops/random.ts';
-import { taughtTask } from '../../../../web/features/train/lessons.ts';
-import { settingsOf, usualTraining } from '../../../../web/features/train/settings.ts';
-import { batchOf } from '../../../../web/features/train/tasks.ts';
-import { initialState } from '../../../../web/store/state.ts';
+import { initialState } from '../../../../web/model/state.ts';
+import { taughtTask } from '../../../../web/model/training/lessons.ts';
+import { settingsOf, usualTraining } from '../../../../web/model/training/settings.ts';
+import { batchOf } from '../../../../web/model/training/tasks.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 
 const hl = await load();

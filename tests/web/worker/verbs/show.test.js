@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { readingOf } from '../../../../web/features/reading/derivation.ts';
-import { runOf } from '../../../../web/store/runInput.ts';
-import { change, initialState, OPENING } from '../../../../web/store/state.ts';
+import { readingOf } from '../../../../web/model/derivation.ts';
+import { runOf } from '../../../../web/model/runInput.ts';
+import { change, initialState, OPENING } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { loadWhale, whaleFile } from '../../../support/whale.js';
 

@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { keyOf, startTrace, withCells } from '../../../../web/features/trace/places.ts';
-import { usualTrace } from '../../../../web/features/trace/settings.ts';
-import { runOf } from '../../../../web/store/runInput.ts';
-import { change, initialState, readAddress, writeAddress } from '../../../../web/store/state.ts';
+import { runOf } from '../../../../web/model/runInput.ts';
+import { change, initialState } from '../../../../web/model/state.ts';
+import { keyOf, startTrace, withCells } from '../../../../web/model/trace/places.ts';
+import { usualTrace } from '../../../../web/model/trace/settings.ts';
+import { readAddress, writeAddress } from '../../../../web/store/address.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { fullTest } from '../../../support/tier.js';
 import { loadWhale, whaleFile } from '../../../support/whale.js';

@@ -1,14 +1,11 @@
-// Reads the chat templates from the files of a model: chat_template.jinja, the field chat_template of
-// tokenizer_config.json, or the metadata of a GGUF file.
+// Reads chat templates: chat_template.jinja, the field of tokenizer_config.json, or the metadata of a GGUF file.
 
 import type { ChatSource } from '../../../text/chat/chatTemplate.ts';
 import type { Folder } from '../files.ts';
 import { readInner } from './innerFiles.ts';
 
-/** Special tokens that templates read. */
 const SPECIALS = ['bos_token', 'eos_token', 'unk_token', 'pad_token', 'sep_token', 'cls_token', 'mask_token'];
 
-/** @returns undefined without a template */
 export async function readChatSource(folder: Folder): Promise<ChatSource | undefined> {
   const config = await readInner(folder, 'tokenizer_config.json');
   const file = await readInner(folder, 'chat_template.jinja', 'text');
@@ -31,7 +28,6 @@ function templatesOf(given: unknown): Record<string, string> {
   );
 }
 
-/** Returns the chat templates in the metadata of a GGUF file. */
 export function ggufChatSource(metadata: Readonly<Record<string, unknown>>): ChatSource | undefined {
   const templates: Record<string, string> = {};
   for (const [name, key] of [

@@ -1,4 +1,4 @@
-// Reads the defaults of generate() from a model's generation_config.json, or from its config.json if there is none.
+// Reads the defaults of generate() from generation_config.json, or else from config.json.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote } from '../../../check/quote.ts';
@@ -25,10 +25,7 @@ export type GenerationDefaults = {
   forcedEnd?: readonly number[];
   /** first token of a decoder with an encoder */
   start?: number;
-  /**
-   * names of fields of generation_config.json that have no effect here, although they change texts in the Python
-   * library transformers, or that are not known
-   */
+  /** fields of generation_config.json without effect here that change texts in transformers, or that are unknown */
   ignored: readonly string[];
 };
 export type Fields = Record<string, any>;
@@ -36,10 +33,7 @@ export type Fields = Record<string, any>;
 /** topK of files with do_sample: true and no top_k, as in the Python library transformers. */
 const DEFAULT_TOP_K = 50;
 
-/**
- * @param config config.json
- * @param generation generation_config.json
- */
+/** config: config.json; generation: generation_config.json */
 export function readGeneration(config: Fields, generation?: Fields): GenerationDefaults {
   const text = config.text_config ?? {};
   const reader = new Reader(
@@ -104,10 +98,7 @@ const NEUTRAL: Record<string, unknown> = {
   return_timestamps: false,
 };
 
-/**
- * Returns the names of the fields that have an effect in transformers and none here. Most fields of a config.json do
- * not concern generation.
- */
+/** Fields with an effect in transformers and none here. Most fields of a config.json do not concern generation. */
 function ignoredIn(config: Fields, generation?: Fields) {
   const names = generation ? Object.keys(generation) : ['max_length', 'max_new_tokens', ...Object.keys(NEUTRAL)];
   return names.filter((name) => {

@@ -1,4 +1,4 @@
-// Reads small files of a checkpoint that only some models have. The files may be in subfolders.
+// Reads small files of a checkpoint that only some models have, maybe in subfolders.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { parseJson } from '../../../io/json.ts';

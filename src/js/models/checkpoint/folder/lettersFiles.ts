@@ -1,4 +1,4 @@
-// Reads the letters that a speech model writes, from vocab.json and the files next to it.
+// Reads the letters that a speech model writes, from vocab.json and its neighbours.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote } from '../../../check/quote.ts';

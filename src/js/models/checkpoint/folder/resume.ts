@@ -1,4 +1,4 @@
-// Reads optimizer.safetensors, which saveFolder() and train.py write next to a model, so that training continues.
+// Reads optimizer.safetensors, which saveFolder() and train.py write, so that training continues.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { sameShape } from '../../../check/shape.ts';
@@ -13,8 +13,7 @@ import type { Plan } from '../plan.ts';
 import { type Found, readWeights, type Stored } from '../readWeights.ts';
 
 /**
- * The state of a training. parts: for each tensor of the optimizer's state, where it is stored for each parameter;
- * options: those of the model that its files do not contain.
+ * parts: where each tensor of the optimizer's state is stored, by parameter; options: of the model, not in its files.
  */
 export type Resumed = {
   settings: Record<string, any>;
@@ -61,7 +60,6 @@ export async function readResumed(folder: Folder, { found, options }: Plan): Pro
   };
 }
 
-/** Makes the optimizer of a model with its state. */
 export async function resume(
   memory: Memory,
   folder: Folder,

@@ -14,7 +14,7 @@ const CALLER = 'openModel';
 const fail = (message: string, parameter?: string, more: object = {}) =>
   new HeadlightError('FORMAT', `${CALLER}: ${message}`, { parameter, ...more });
 
-/** @param file that contains the tensors, or the index of such files */
+/** file: that contains the tensors, or the index of such files */
 export async function openSafetensors(folder: Folder, file: string): Promise<Container> {
   const config = await readJson(folder, 'config.json');
   const generationConfig = await readGenerationJson(folder);
@@ -25,7 +25,6 @@ export async function openSafetensors(folder: Folder, file: string): Promise<Con
   return { format: 'safetensors', folder, config, generationConfig, tensors, files, openTokenizer };
 }
 
-/** Returns the tensors of all files, by name. */
 async function readHeaders(folder: Folder, files: string[], map: Map<string, string>) {
   const tensors: Map<string, Stored> = new Map();
   for (const file of files) addShard(CALLER, tensors, file, await readRanges(folder, file), map);
@@ -33,7 +32,6 @@ async function readHeaders(folder: Folder, files: string[], map: Map<string, str
   return tensors;
 }
 
-/** Returns the byte ranges of the tensors in a file. */
 async function readRanges(folder: Folder, file: string) {
   const size = await folder.size(file, true);
   if (size === null) throw fail(`${file} is missing, but ${INDEX} lists it`, file);
@@ -48,7 +46,6 @@ async function readRanges(folder: Folder, file: string) {
   return tensors;
 }
 
-/** Adds the name of the file to errors of a reader. */
 function inFile<T>(file: string, read: () => T) {
   try {
     return read();

@@ -1,7 +1,6 @@
-// Writes a model as the files of a checkpoint in the layout of Hugging Face: config.json, model.safetensors,
-// tokenizer.json and the chat template, by the same tables of families that openModel uses. A family is suitable if it
-// reads the same options from the new config.json. train.py, which continues the training in PyTorch, and the state of
-// the optimizer are written to the same folder.
+// Writes a model as files in the layout of Hugging Face: config.json, model.safetensors, tokenizer.json and the chat
+// template, by the families that openModel uses: one is suitable if it reads the same options from the new config.json.
+// Adds train.py, which continues the training in PyTorch, and the optimizer's state.
 
 import { readOptions } from '../../../check/arguments.ts';
 import { argumentError, HeadlightError } from '../../../check/errors.ts';
@@ -114,7 +113,6 @@ const windowOfQwen = ({ window }: Resolved) => ({
   ...(window && { layer_types: window.map((width) => (width === null ? 'full_attention' : 'sliding_attention')) }),
 });
 
-/** Returns the fields that every family has. */
 const shared = ({ vocab, tied }: Resolved) => ({
   vocab_size: vocab,
   tie_word_embeddings: tied,
@@ -184,10 +182,7 @@ function chooseForm({ config: opened, storedNames: names, options }: Transformer
 const refused = (parameter: string, got: unknown, reason: string, expected?: string[]) =>
   new HeadlightError('ARGUMENT', `${CALLER}: ${reason}; save() can write every model`, { parameter, got, expected });
 
-/**
- * Writes a parameter into the tensor that stores it, which may store other parameters as well.
- * @param stored shape of the tensor
- */
+/** Into the tensor of this shape that stores it, which may store other parameters too. */
 function writeParameter(
   target: Float32Array,
   source: TensorSource,
@@ -198,28 +193,21 @@ function writeParameter(
   const { offset = 0 } = source;
   const { width, from, to, contiguous, write } = layoutOf({ ...source, offset: 0 }, stored, shape, split);
   if (contiguous && offset === 0) return target.set(data as Float32Array, from * width);
-  // The layout is applied to an array of indices, so that indices[i] becomes the index in the tensor of data[i].
+  // The layout is applied to indices, so that indices[i] becomes the index in the tensor of data[i].
   const indices = new Float64Array(data.length);
   const rows = Float64Array.from({ length: (to - from) * width }, (_, i) => from * width + i);
   write(indices as any, rows as any, from, to);
   indices.forEach((at, i) => void (target[at] = Number(data[i]) - offset));
 }
 
-/**
- * Returns the shape of a tensor. In a model that was opened, it is the shape in the file, which may have other axes of
- * length 1.
- */
+/** The shape in the file if the model was opened: it may have more axes of length 1. */
 function shapeIn({ storedShapes }: Transformer, name: string, shape: number[]) {
   const opened = storedShapes?.get(name) ?? shape;
   const [a, b] = [opened, shape].map((axes) => axes.filter((n) => n !== 1));
   return sameShape(a, b) ? [...opened] : shape;
 }
 
-/**
- * Returns the tensors of a parameter that is stored in a tensor for each head.
- * @param names under which the tensors may be stored
- * @param width of a head
- */
+/** Splits a parameter that is stored in a tensor for each head. names: possible names; width: of a head. */
 function tensorsOfHeads(names: string[], data: StateEntry['data'], width: number) {
   const weights = names.filter((name) => name.endsWith('.weight'));
   const part = (head: number) => Float32Array.from(data).subarray(head * width, (head + 1) * width);
@@ -228,10 +216,7 @@ function tensorsOfHeads(names: string[], data: StateEntry['data'], width: number
   );
 }
 
-/**
- * Returns the tensors that store the parameters, or the optimizer's state of the parameters, by name.
- * @param asStored true: subtracts the offset of a source; false: does not, for the state of an optimizer
- */
+/** Tensors by name. asStored: subtracts the offset of a source, which the state of an optimizer does not have. */
 function tensorsOf(
   model: Transformer,
   { config, names }: Form,
@@ -261,10 +246,7 @@ function tensorsOf(
   return tensors;
 }
 
-/**
- * Returns a file with the state of an optimizer, under the names of the tensors. Its metadata contains the options of
- * the optimizer.
- */
+/** Under the names of the tensors. The metadata has the optimizer's options. */
 function stateFile(model: Transformer, form: Form, optimizer: Adam | Sgd) {
   const known = optimizer.known(CALLER);
   const all = [...model.weights].map(([name, { tensor }]) => {
@@ -290,8 +272,7 @@ function stateFile(model: Transformer, form: Form, optimizer: Adam | Sgd) {
 }
 
 /**
- * Returns the files with the chat templates, and with the special tokens that they read. One template has a file of its
- * own; several are a list, because the file can hold only one.
+ * Writes chat templates, and the special tokens that they read. One template has a file of its own, several are a list.
  */
 function chatFiles(
   chat: ChatSource | undefined,
@@ -308,7 +289,6 @@ function chatFiles(
   };
 }
 
-/** @param file tokenizer.json */
 function checkTokenizer(file: Uint8Array) {
   try {
     openTokenizer(file);
@@ -319,7 +299,6 @@ function checkTokenizer(file: Uint8Array) {
   }
 }
 
-/** @returns the files by name */
 export function saveFolder(
   model: Transformer,
   options: SaveFolderOptions = {},

@@ -1,5 +1,4 @@
-// Reads the settings of a sentence encoder from the files of the library sentence-transformers. modules.json lists the
-// steps after the model.
+// Reads the settings of sentence-transformers. modules.json lists the steps after the model.
 
 import { quote } from '../../../check/quote.ts';
 import type { Pooling, SentenceSettings } from '../../results/embedTexts.ts';
@@ -19,7 +18,6 @@ const POOLINGS: Record<string, Pooling> = {
 /** The ways of pooling, by the value of pooling_mode, the only field in newer files. */
 const POOLING_MODES: Record<string, Pooling> = { mean: 'mean', cls: 'first', lasttoken: 'last', max: 'max' };
 
-/** @returns undefined without a modules.json */
 export async function readSentence(folder: Folder): Promise<SentenceSettings | undefined> {
   const modules = await readInner(folder, 'modules.json');
   if (!Array.isArray(modules)) return undefined;

@@ -11,10 +11,8 @@ const fail = (caller: string, message: string, parameter: string, details?: obje
   new HeadlightError('FORMAT', `${caller}: ${message}`, { parameter, ...details });
 
 /**
- * Returns the name of the file of each tensor. The names come from the author of a model and files of these names are
- * requested, so each must be the name of a file in the same folder.
- * @param content of the index
- * @param index name of the index
+ * Returns the file of each tensor. These names come from the author of a model and are requested, so each must be in
+ * the same folder. index: name, for errors.
  */
 export function readWeightMap(
   caller: string,
@@ -35,11 +33,7 @@ export function readWeightMap(
 const isFileName = (name: unknown) =>
   typeof name === 'string' && /^[^:/\\?#\p{Cc}]+$/u.test(name) && name.length <= 255 && !/^\.\.?$/.test(name);
 
-/**
- * Adds the tensors of one file to those of the previous files.
- * @param ranges ranges of the tensors; a range may have another file
- * @param index name of the index
- */
+/** Adds the tensors of one file to the previous ones. ranges: may name another file; index: for errors. */
 export function addShard(
   caller: string,
   tensors: Map<string, Stored>,
@@ -57,10 +51,7 @@ export function addShard(
   }
 }
 
-/**
- * Checks that every tensor that the index lists is in a file.
- * @param index name of the index
- */
+/** Checks that every tensor that the index lists is in a file. index: name of the index. */
 export function checkShards(
   caller: string,
   tensors: Map<string, Stored>,

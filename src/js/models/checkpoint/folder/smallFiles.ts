@@ -43,11 +43,7 @@ export async function readGenerationJson(folder: Folder) {
   return (await folder.size(name)) === null ? undefined : readJson(folder, name);
 }
 
-/**
- * Opens the tokenizer of tokenizer.json, if there is one, by the settings of tokenizer_config.json. Returns it with the
- * bytes of a tokenizer.json that contains these settings.
- * @param modelType model_type of config.json
- */
+/** Opens tokenizer.json by tokenizer_config.json. Also returns a tokenizer.json with these settings. */
 export async function openTokenizerJson(
   folder: Folder,
   modelType: unknown,

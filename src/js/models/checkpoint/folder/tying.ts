@@ -1,6 +1,5 @@
-// Checks whether the files of a model contain a head, or another embedding, whose values differ from the embedding that
-// is read. Only a few ranges of large tensors are compared, because one that was trained separately differs in every
-// row.
+// Checks whether a model has a head, or another embedding, that differs from the embedding that is read. Only a few
+// ranges are compared, because one trained separately differs in every row.
 
 import { sameShape } from '../../../check/shape.ts';
 import type { Family } from '../../families/common.ts';
@@ -13,9 +12,8 @@ const RANGE = 2 ** 18;
 const RANGES = 16;
 
 /**
- * Returns the names under which the files contain a tied head. A classification head that some families have under one
- * of these names has another shape.
- * @param shape of the embedding
+ * Names of a tied head in the files. Some families have a classification head of another shape than the embedding
+ * there.
  */
 export function tiedHeads(
   family: Family,
@@ -30,7 +28,7 @@ export function tiedHeads(
   });
 }
 
-/** @returns true if the files have a head with other values than the embedding */
+/** true if a head in the files differs from the embedding */
 export async function hasOwnHead(
   family: Family,
   prefix: string,

@@ -1,5 +1,5 @@
-// Opens a checkpoint in a GGUF file, which may be split into parts. The metadata describes the model. The tensors get
-// the names that Hugging Face gives them, so that the tables of families apply to them too.
+// Opens a GGUF file, which may be split into parts. The tensors get the names of Hugging Face, for the tables of
+// families.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote } from '../../../check/quote.ts';
@@ -25,17 +25,12 @@ const MAX_FACTORS = 2 ** 16;
 const fail = (file: string, message: string, parameter: string, details?: object) =>
   new HeadlightError('FORMAT', `${CALLER}: ${file}: ${message}`, { parameter, ...details });
 
-/**
- * @param file name of the file, or of any of its parts
- * @param storage with 'stored', matrices in blocks of a few bits keep these blocks; with 'int4', only matrices in
- *   blocks of 4 bits keep them
- */
+/** file: any part; storage: 'stored' keeps blocks of a few bits, 'int4' only those of 4 bits */
 export async function openGguf(folder: Folder, file: string, storage: Storage): Promise<Container> {
   const files = partNames(file);
   const first = await readHeader(folder, files[0]);
   const { metadata } = first;
-  // This part is checked before other parts are requested, so that the name of a file alone does not cause thousands of
-  // requests.
+  // Checked before other parts are requested, so that a name alone does not cause thousands of requests.
   checkPart(files, 0, metadata);
   const others = await Promise.all(files.slice(1).map((name) => readHeader(folder, name)));
   const located = mergeParts(files, [first, ...others]);
@@ -65,7 +60,6 @@ async function readHeader(folder: Folder, file: string) {
   return readGgufHeader(`${CALLER}: ${file}`, size, (begin, end) => folder.read(file, begin, end));
 }
 
-/** Returns the tensors of all parts, by name. */
 function mergeParts(files: string[], headers: GgufHeader[]) {
   const located: Map<string, Located> = new Map();
   for (const [i, { metadata, tensors }] of headers.entries()) {
@@ -97,7 +91,6 @@ function checkPart(files: string[], i: number, metadata: GgufHeader['metadata'])
   if (Number(number) !== i) throw wrong('split.no', number, i);
 }
 
-/** Reads the numbers of a small tensor. */
 async function readNumbers(folder: Folder, tensor: Located | undefined) {
   if (!tensor) return undefined;
   const { file, name, shape, begin, end } = tensor;

@@ -8,15 +8,17 @@ import type { Config } from '../../families/common.ts';
 import { ARCHITECTURES, FREQUENCIES } from './ggufNames.ts';
 import type { Located } from './ggufTensors.ts';
 
-/** Divisors of the frequencies of rotary positions. all: for all sequences; short, long: for short and long sequences. */
+/**
+ * Divisors of the frequencies of rotary positions. all: for all sequences; short, long: for short and long sequences.
+ */
 export type Frequencies = { all?: number[]; short?: number[]; long?: number[] };
 
 const CALLER = 'openModel';
 /** The largest number of blocks, as in options.ts. */
 const MAX_LAYERS = 2 ** 20;
 /**
- * Numbers of blocks of the Gemma models with 27B parameters, which are recognized by it, as in llama.cpp. Their scores
- * are multiplied by the inverse square root of dModel / numHeads instead of the width of a head.
+ * Blocks of the 27B Gemma models, recognized by them, as in llama.cpp. Their scores have the factor 1/√(dModel /
+ * numHeads) instead of that of the head's width.
  */
 const GEMMA_27B = { gemma2: 46, gemma3: 62 };
 /** Metadata entries of mechanisms that no family has. An entry with the value 0 or 1 has no effect. */
@@ -35,7 +37,6 @@ export class ModelMetadata {
   declare values: Record<string, GgufValue>;
   declare architecture: GgufValue;
 
-  /** @param file name of the file, for error messages */
   constructor(file: string, values: Record<string, GgufValue>) {
     this.file = file;
     this.values = values;
@@ -51,20 +52,15 @@ export class ModelMetadata {
     });
   }
 
-  /** Returns the full name of a metadata entry of this architecture. */
   keyOf(key: string) {
     return `${this.architecture}.${key}`;
   }
 
-  /** @param key name of an entry, without the architecture */
   has(key: string) {
     return this.values[this.keyOf(key)] !== undefined;
   }
 
-  /**
-   * Returns the value of an entry. If it is a list with a value for each block, all values must be equal.
-   * @param key name of an entry, without the architecture
-   */
+  /** Reads an entry. If it is a list with a value for each block, all must be equal. key: without the architecture. */
   #get(key: string) {
     const value = this.values[this.keyOf(key)];
     if (!Array.isArray(value)) return value;
@@ -73,10 +69,7 @@ export class ModelMetadata {
     return value[0];
   }
 
-  /**
-   * @param key name of an entry, without the architecture
-   * @param fallback value if there is no such entry; without a fallback the entry is required
-   */
+  /** key: without the architecture; fallback: without it the entry is required */
   integer(key: string, fallback?: number): number {
     const value = this.#get(key) ?? fallback;
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31) return value;
@@ -89,17 +82,13 @@ export class ModelMetadata {
     return Number.isInteger(value) && Number(value) > MAX_SIZE ? MAX_SIZE : this.integer(key);
   }
 
-  /**
-   * @param key name of an entry, without the architecture
-   * @param fallback value if there is no such entry; without a fallback the entry is required
-   */
+  /** key: without the architecture; fallback: without it the entry is required */
   number(key: string, fallback?: number): number {
     const value = this.#get(key) ?? fallback;
     if (typeof value === 'number' && Number.isFinite(value)) return shortest(value);
     throw this.fail(this.keyOf(key), this.#is(value, 'a number'), 'a number');
   }
 
-  /** @param key name of an entry, without the architecture */
   flag(key: string, fallback: boolean) {
     const value = this.#get(key) ?? fallback;
     if (typeof value === 'boolean') return value;
@@ -126,7 +115,6 @@ function shortest(value: number) {
   return value;
 }
 
-/** @param tensors by GGUF's names */
 export function makeConfig(
   meta: ModelMetadata,
   tensors: ReadonlyMap<string, Located>,
@@ -156,7 +144,6 @@ export function makeConfig(
   return Object.fromEntries(defined);
 }
 
-/** Returns the width of a head. */
 function headDimOf(meta: ModelMetadata) {
   const key = 'attention.head_count';
   const [width, heads] = [meta.integer('embedding_length'), meta.integer(key)];
@@ -175,7 +162,6 @@ export function readHeads(meta: ModelMetadata) {
   };
 }
 
-/** The metadata and the tensors from which a config is made. */
 class Source {
   declare meta: ModelMetadata;
   declare tensors: ReadonlyMap<string, Located>;
@@ -224,10 +210,7 @@ class Source {
     return this.tensors.has(name);
   }
 
-  /**
-   * Returns the number of rows of a tensor.
-   * @param key used if there is no such tensor
-   */
+  /** Returns the number of rows of a tensor. key: used if there is no such tensor. */
   rows(name: string, key: string) {
     const shape = this.tensors.get(name)?.shape;
     return shape === undefined ? this.meta.integer(key) : shape.length < 2 ? 1 : shape[0];
@@ -241,7 +224,6 @@ class Source {
     return this.meta.limit('context_length');
   }
 
-  /** Returns the fields that decoders with rotary positions have. */
   decoder() {
     if (!Object.hasOwn(GEMMA_27B, String(this.meta.architecture))) this.usualScale();
     return {
@@ -296,12 +278,10 @@ class Source {
     return this.meta.number('rope.scaling.factor', this.meta.number('rope.scale_linear', 0)) || 1;
   }
 
-  /** Number of pairs of a head's elements that are rotated. */
   get #pairs() {
     return Math.floor(this.meta.integer('rope.dimension_count', this.headDim) / 2);
   }
 
-  /** @param factor of positions */
   #factors(factor: number, attention: number): Config {
     const { all, short, long } = this.#checkedFrequencies(factor);
     const fields = { rope_type: 'longrope', short_factor: all ?? short, attention_factor: attention };
@@ -346,7 +326,6 @@ class Source {
     };
   }
 
-  /** Returns the window and, if the metadata has it, the type of each block's attention. */
   windows(): Config {
     const { meta, layers } = this;
     const key = meta.keyOf('attention.sliding_window_pattern');
@@ -391,7 +370,6 @@ function gemmaScalar({ meta, layers, width, heads, headDim }: Source) {
   return layers === largest ? width / heads : headDim;
 }
 
-/** Functions that make a config, by model_type. */
 const CONFIGS: Record<string, (s: Source) => Config> = {
   llama: (s) => {
     const { meta, headDim } = s;

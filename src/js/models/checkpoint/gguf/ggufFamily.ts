@@ -1,10 +1,9 @@
-// Adapts the family of Hugging Face's files to a GGUF file, which needs fewer conversions. In GGUF, matrices are (out,
-// in), the weights of norms contain their offset, and the rows of q, k and v are one after the other.
+// Adapts a family to a GGUF file, where matrices are (out, in), weights of norms contain their offset, and the rows of
+// q, k and v follow each other.
 
 import type { Family, Names } from '../../families/common.ts';
 import type { ModelMetadata } from './ggufConfig.ts';
 
-/** Returns the sources of the parameters in GGUF. */
 export function ggufSources(sources: Names): Names {
   const names: Names = {};
   for (const [key, source] of Object.entries(sources)) {
@@ -19,10 +18,7 @@ export function ggufSources(sources: Names): Names {
   return names;
 }
 
-/**
- * Returns the family for a GGUF file, with the biases that the file has.
- * @param tensors by GGUF's names
- */
+/** Returns the family for a GGUF file, with the biases that the file has. tensors: by GGUF's names. */
 export function ggufFamily(family: Family, tensors: { has: (name: string) => boolean }, meta: ModelMetadata): Family {
   const hasBias = (name: string) => tensors.has(`blk.0.${name}.bias`);
   const options: Family['options'] = (config, hasTensor) => ({

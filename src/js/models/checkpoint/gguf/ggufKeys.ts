@@ -1,5 +1,5 @@
-// Makes the metadata of a GGUF file that describes a model. This is the inverse of ggufConfig.ts, which reads such
-// metadata. Entries that llama.cpp does not need are left out if they have their usual value.
+// Makes the metadata of a GGUF file, the inverse of ggufConfig.ts. Entries that llama.cpp does not need are left out if
+// they are as usual.
 
 import type { Value } from '../../../io/ggufWriter.ts';
 import { frequencies, type RotaryScaling } from '../../../ops/rotary.ts';

@@ -1,4 +1,4 @@
-// The names of tensors in GGUF files, and those of Hugging Face for the same tensors, by architecture.
+// The names of tensors in GGUF files and in those of Hugging Face, by architecture.
 
 import type { Architecture } from '../../families/common.ts';
 import { FAMILIES } from '../../families/index.ts';
@@ -18,7 +18,6 @@ export type ParsedName = {
   base: string;
   /** .weight, .bias, or nothing */
   suffix: string;
-  /** of the block, '' without one */
   number: string;
 };
 
@@ -30,13 +29,12 @@ export function parseName(name: string): ParsedName {
 
 export const fillName = (base: string, { suffix, number }: ParsedName) => base.replace('.L.', `.${number}.`) + suffix;
 
-/** Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another. */
+/**
+ * Returns which projection a name in GGUF is: 0, 1 or 2 for q, k or v; 3 for a tensor with all three; −1 for another.
+ */
 export const projectionOf = (base: string) => ['q', 'k', 'v', 'qkv'].map((end) => `${ATTENTION}_${end}`).indexOf(base);
 
-/**
- * Returns GGUF's name of a tensor, or the name itself if GGUF has none.
- * @param name of Hugging Face
- */
+/** Returns GGUF's name of a tensor, or the name itself if GGUF has none. name: of Hugging Face. */
 export function ggufName({ names, qkv }: Architecture, name: string) {
   const [, stem, suffix = ''] = /^(.*?)(\.weight|\.bias)?$/s.exec(name) as RegExpExecArray;
   const number = /\.(\d+)\./.exec(stem)?.[1] ?? '';

@@ -1,4 +1,4 @@
-// The names of GGUF files, and of the parts of a file that is split: x-00001-of-00003.gguf.
+// The names of GGUF files, and of parts of a split file: x-00001-of-00003.gguf.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quoteNames } from '../../../check/quote.ts';
@@ -11,20 +11,14 @@ const PROJECTOR = /mmproj/i;
 
 export const isGguf = (name: string) => /\.gguf$/i.test(name);
 
-/**
- * Returns the names of all parts.
- * @param file the whole file, or one of its parts
- */
+/** Returns the names of all parts. file: the whole file, or one of its parts. */
 export function partNames(file: string): string[] {
   const [, stem, , count, end] = PART.exec(file) ?? [];
   if (count === undefined || Number(count) < 1) return [file];
   return Array.from({ length: Number(count) }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${count}${end}`);
 }
 
-/**
- * Returns the GGUF file of a folder, or its first part if it is split; undefined if there is none.
- * @param names of the files in the folder
- */
+/** The GGUF file of a folder, or its first part; undefined if there is none. */
 export function chooseGguf(names: readonly string[]) {
   const files = names.filter(isGguf);
   const models = files.filter((name) => !PROJECTOR.test(name));
@@ -37,7 +31,6 @@ export function chooseGguf(names: readonly string[]) {
   );
 }
 
-/** Returns the folder with only this file or its parts. */
 export function oneGguf(folder: Folder, file: string): Folder {
   const names = partNames(file);
   return {

@@ -1,6 +1,5 @@
-// Tensors of GGUF files under the names of Hugging Face. Each is a view of rows of one or several stored tensors. When
-// rows are read, they are decoded and, in some views, reordered. The views have consecutive ranges of bytes, as if they
-// were in one file.
+// Tensors of GGUF files under the names of Hugging Face: views of rows of stored tensors, which are decoded and, in
+// some views, reordered when they are read. Their ranges of bytes are consecutive, as in one file.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote } from '../../../check/quote.ts';
@@ -15,12 +14,8 @@ import type { Folder } from '../files.ts';
 import type { Storage, Stored } from '../readWeights.ts';
 import { FREQUENCIES, fillName, type ParsedName, parseName, projectionOf } from './ggufNames.ts';
 
-/** a tensor in one of the files */
 export type Located = GgufRange & { name: string; file: string };
-/**
- * Rows of a stored tensor. headDim: set if the rows of each head are interleaved, with n and n + headDim/2 next to each
- * other.
- */
+/** headDim: set if rows n and n + headDim/2 of each head are next to each other. */
 export type Part = {
   tensor: Located;
   type: GgufType;
@@ -35,13 +30,11 @@ export type Heads = { heads: number; kvHeads: number; headDim: number; layers: n
 
 const CALLER = 'openModel';
 /**
- * Bytes that are read at once from a stored tensor. A piece of the view has fewer bytes in the file, because stored
- * rows are shorter than decoded rows.
+ * Bytes read at once of a stored tensor. A piece of a view has fewer, because stored rows are shorter than decoded
+ * rows.
  */
 const WINDOW = 2 ** 20;
-/**
- * Number of windows that are kept: readWeights reads three pieces at the same time, and each may span two windows.
- */
+/** Number of windows that are kept: readWeights reads three pieces at the same time, and each may span two windows. */
 const MAX_WINDOWS = 6;
 
 const fail = (file: string, message: string, parameter: string, details?: object) =>
@@ -64,15 +57,12 @@ export class Views {
   #list: View[] = [];
   #end = 0;
 
-  /** @param storage with 'stored' or 'int4', matrices that are stored in blocks may keep their blocks */
+  /** storage: with 'stored' or 'int4', matrices that are stored in blocks may keep their blocks */
   constructor(storage: Storage) {
     this.#storage = storage;
   }
 
-  /**
-   * @param name of Hugging Face
-   * @param like stored tensor that has the shape of the view, except for the number of rows
-   */
+  /** name: of Hugging Face; like: stored tensor that has the shape of the view, except for the number of rows */
   add(name: string, like: Located, parts: (Part & { width: number })[]) {
     const { file } = like;
     const [{ width }] = parts;
@@ -92,8 +82,8 @@ export class Views {
   }
 
   /**
-   * Returns the type of the rows of a view. With 'stored', matrices keep the form of their blocks; if the parts have
-   * several types, they become float16. With 'int4', blocks of 4 bits keep their form.
+   * Type of a view's rows. With 'stored', matrices keep the form of their blocks, or become float16 if parts differ;
+   * with 'int4' only 4-bit blocks keep it.
    */
   #formOf(like: Located, parts: Part[]): { dtype: KnownDType; form?: BlockForm } {
     const [{ type }] = parts;
@@ -106,7 +96,6 @@ export class Views {
     return keeps ? { dtype: 'F32', form: { ...form, hasByteInputs: true } } : { dtype: 'F32' };
   }
 
-  /** Returns the view that contains this byte. */
   find(at: number) {
     let [low, high] = [0, this.#list.length - 1];
     while (low < high) {
@@ -170,7 +159,7 @@ function addNamed(
   views.add(known === undefined ? tensor.name : fillName(known, parsed), tensor, [wholeOf(tensor)]);
 }
 
-/** @param group q, k and v */
+/** group: q, k and v */
 function joined(group: Located[]) {
   const given = group.find(Boolean) ?? group[0];
   for (const i of [0, 1, 2])
@@ -209,7 +198,6 @@ function wrongRows({ file, name, shape }: Located, got: number, expected: number
   return fail(file, text, name, { got, expected });
 }
 
-/** Returns a folder from which the views are read. */
 export function viewFolder(folder: Folder, views: Views): Folder {
   const raw = new Windows(folder);
   const { names, hint, origin } = folder;
@@ -230,7 +218,6 @@ export function viewFolder(folder: Folder, views: Views): Folder {
   };
 }
 
-/** Reads and decodes rows of a view. */
 async function readRows(raw: Windows, { dtype, form, parts, rowBytes }: View, first: number, last: number) {
   const all = new Uint8Array((last - first) * rowBytes);
   let start = 0;
@@ -249,7 +236,7 @@ async function readRows(raw: Windows, { dtype, form, parts, rowBytes }: View, fi
 const toRows = (bytes: Uint8Array, { type, rowBytes }: Part) =>
   toBlockRows(CALLER, bytes, type as BlockType, (rowBytes / type.bytes) * type.values);
 
-/** @param dtype of the result */
+/** dtype: of the result */
 function convert(bytes: Uint8Array, type: GgufType, dtype: string) {
   if (type.name === dtype) return bytes;
   const numbers = dequantize(CALLER, bytes, type);
@@ -289,7 +276,6 @@ class Windows {
     return this.#read(tensor, (first + from) * rowBytes, (first + to) * rowBytes);
   }
 
-  /** @param to bytes of the tensor */
   async #read(tensor: Located, from: number, to: number) {
     const size = tensor.end - tensor.begin;
     const numbers = [];

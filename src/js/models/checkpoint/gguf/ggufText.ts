@@ -62,7 +62,7 @@ function fromFile({ options, generation, config = {} }: Transformer, file: Uint8
   return named;
 }
 
-/** @param given tokenizer.json; null: no tokenizer; undefined: the tokenizer of the model */
+/** given: tokenizer.json; null: no tokenizer; undefined: the tokenizer of the model */
 export function textKeys(model: Transformer, given: Uint8Array | null | undefined): Record<string, Value> {
   const { tokenizerFile, tokenizerKeys } = model;
   const chat = chatKeys(model);

@@ -1,5 +1,5 @@
-// Writes a model as a GGUF file, which llama.cpp opens: metadata, tokenizer, and tensors, by the tables with which
-// openModel reads these files. A model is suitable if the same options are read from the new metadata.
+// Writes a model as a GGUF file, which llama.cpp opens, by the tables with which openModel reads these files. A model
+// is suitable if the same options are read from the new metadata.
 
 import { readOptions, readWord } from '../../../check/arguments.ts';
 import { argumentError, HeadlightError } from '../../../check/errors.ts';
@@ -21,8 +21,8 @@ import { textKeys } from './ggufText.ts';
 
 export type SaveGgufOptions = {
   /**
-   * type of the matrices; default 'F16'. Other tensors are F32. With Q8_0 and Q4_0, matrices whose rows are not a
-   * multiple of 32 numbers are F16. With Q4_0, the matrix of the head is Q8_0
+   * type of the matrices; default 'F16'. Other tensors are F32; for Q8_0 and Q4_0, matrices whose rows are no multiple
+   * of 32 are F16; for Q4_0, the head is Q8_0
    */
   type?: WrittenType;
   /** tokenizer.json; default: the one that the model was opened with; null: none */
@@ -33,9 +33,8 @@ export type SaveGgufOptions = {
 /** index: position among the parameters of the tensor */
 export type Parameter = { name: string; index: number };
 /**
- * A tensor of the file, and the parameters whose rows it contains one after the other. hf: name of the tensor in
- * Hugging Face's files. headDim: set if the rows of each head are interleaved, with n and n + headDim/2 next to each
- * other.
+ * A tensor and the parameters of its consecutive rows. hf: its name in Hugging Face's files. headDim: set if rows n and
+ * n + headDim/2 of each head are next to each other.
  */
 export type Planned = { name: string; hf: string; shape: number[]; parameters: Parameter[]; headDim?: number };
 export type Form = {
@@ -49,7 +48,6 @@ export type Form = {
 const CALLER = 'saveGguf';
 /** Options that do not change the results of inference. */
 const TRAINING_ONLY = new Set(['std', 'seed', 'dropout']);
-/** Values of general.file_type. */
 const FILE_TYPES: Record<WrittenType, number> = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 7, BF16: 32 };
 const QUANTIZATION_VERSION = 2;
 /** Number of values that are converted at once. */
@@ -100,10 +98,7 @@ function describedBy(o: Resolved) {
   return { ...o, rotary: { ...rotary, scaling: { betaFast: 32, betaSlow: 1, ...scaling } } };
 }
 
-/**
- * Returns the names of the options for which other values are read from the metadata. distance: number of these
- * options, or Infinity if the metadata cannot be read.
- */
+/** Options read differently from the metadata. distance: their number, or Infinity if it cannot be read. */
 function differences(
   keys: ReadonlyMap<string, Value>,
   tensors: ReadonlyMap<string, Planned>,
@@ -128,7 +123,6 @@ function differences(
   return { wrong, distance: wrong.length };
 }
 
-/** @param name of the architecture */
 function formOf(name: string, options: Resolved): Form {
   const architecture = ARCHITECTURES.get(name) as Architecture;
   const family = FAMILIES.get(architecture.type) as Family;
@@ -167,10 +161,7 @@ const refused = (parameter: string, got: unknown, reason: string, expected: stri
     expected,
   });
 
-/**
- * Returns the type of a tensor.
- * @param type that the caller wants
- */
+/** Returns the type of a tensor. type: that the caller wants. */
 function typeOf({ name, shape }: Planned, type: WrittenType, tied: boolean): WrittenType {
   if (shape.length < 2 || name === 'position_embd.weight') return 'F32';
   if (type !== 'Q8_0' && type !== 'Q4_0') return type;
@@ -185,7 +176,6 @@ function rowAt(row: number, headDim?: number) {
   return row - within + (within % 2 === 0 ? within / 2 : (within - 1 + headDim) / 2);
 }
 
-/** Writes the rows of a parameter. */
 function writeParameter(values: Float32Array, { name, shape, headDim }: Planned, type: WrittenType, out: Uint8Array) {
   const width = shape[1] ?? 1;
   const count = values.length / width;

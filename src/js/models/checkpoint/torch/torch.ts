@@ -1,5 +1,5 @@
-// Opens a checkpoint that torch.save wrote: pytorch_model.bin, its parts that an index lists, or a checkpoint of a
-// training run. Only the pickle is read at first; the weights are read in ranges, because storages are not compressed.
+// Opens a checkpoint of torch.save: pytorch_model.bin, parts that an index lists, or one of a training run. Only the
+// pickle is read at first; weights are read in ranges, because storages are not compressed.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quote, quoteNames } from '../../../check/quote.ts';
@@ -37,7 +37,7 @@ const AT_ONCE = 16;
 const fail = (file: string, message: string, parameter: string = file) =>
   new HeadlightError('FORMAT', `${CALLER}: ${file}: ${message}`, { parameter });
 
-/** @param file that contains the tensors, or the index of such files */
+/** file: that contains the tensors, or the index of such files */
 export async function openTorch(folder: Folder, file: string): Promise<Container> {
   const isIndex = file.endsWith('.index.json');
   const map = isIndex ? readWeightMap(CALLER, await readJson(folder, file), file) : new Map();
@@ -65,10 +65,7 @@ export async function openTorch(folder: Folder, file: string): Promise<Container
   };
 }
 
-/**
- * Returns the tensors of one file, and the options of its training program.
- * @param index index that lists the file
- */
+/** Returns the tensors of one file, and the options of its training program. index: index that lists the file. */
 async function openPart(folder: Folder, file: string, index?: string) {
   const caller = `${CALLER}: ${file}`;
   const size = await findSize(folder, file, index);
@@ -117,10 +114,7 @@ async function readRanges(folder: Folder, file: string, ranges: [begin: number, 
   return results;
 }
 
-/**
- * Returns the dict of the weights, and model_args of nanoGPT.
- * @param value that was saved
- */
+/** Returns the dict of the weights, and model_args of nanoGPT. value: that was saved. */
 function findDict(file: string, value: unknown) {
   if (!(value instanceof Map)) throw fail(file, 'it does not contain a dict of tensors');
   const name = DICTS.find((key) => value.get(key) instanceof Map);
@@ -133,7 +127,7 @@ function findDict(file: string, value: unknown) {
   return { dict, args: args instanceof Map ? args : undefined };
 }
 
-/** @param strided map to which tensors that are not contiguous are added, each as a file with a name of its own */
+/** strided: map to which tensors that are not contiguous are added, each as a file with a name of its own */
 function toStored(file: string, ranges: Map<string, TorchRange>, strided: Map<string, Strided>) {
   const stored: Record<string, Stored> = Object.create(null);
   for (const [long, range] of ranges) {
@@ -142,7 +136,7 @@ function toStored(file: string, ranges: Map<string, TorchRange>, strided: Map<st
     if (name in stored) throw fail(file, `there are two tensors ${quote(name)}`, name);
     stored[name] = { dtype, shape, begin, end, file };
     if (contiguous) continue;
-    // No other file has this name, because the names of files in a folder have no slash.
+    // No other file has this name: names in a folder have no slash.
     const own = `${file}/${name}`;
     strided.set(own, { file, range });
     stored[name] = { dtype, shape, begin: 0, end: elementCount(shape) * sizeOf(dtype), file: own };
@@ -150,10 +144,7 @@ function toStored(file: string, ranges: Map<string, TorchRange>, strided: Map<st
   return stored;
 }
 
-/**
- * Returns a folder in which tensors that are not contiguous are files with their elements in row-major order. One of
- * these files is in memory at a time.
- */
+/** Tensors that are not contiguous are files in row-major order, of which one is in memory at a time. */
 function withStrided(folder: Folder, strided: ReadonlyMap<string, Strided>): Folder {
   if (strided.size === 0) return folder;
   let last: { name: string; bytes: Promise<Uint8Array> } | undefined;

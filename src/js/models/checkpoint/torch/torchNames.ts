@@ -1,4 +1,4 @@
-// Recognizes by their names the files that torch.save wrote. Finds the file with the weights of the model in a folder.
+// Recognizes files of torch.save by their names, and finds the one with the weights.
 
 import { HeadlightError } from '../../../check/errors.ts';
 import { quoteNames } from '../../../check/quote.ts';
