@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Family } from '../js/models/families/common.ts';
 import { FAMILIES } from '../js/models/families/index.ts';
 import type { Published } from '../js/models/families/published.ts';
+import type { TransformerOptions } from '../js/models/options.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const FOLDER = new URL('src/js/models/families/', ROOT);
@@ -35,7 +36,7 @@ const PLACES = {
 };
 
 /** Lists the special features of a family's attention. */
-function attentionOf(options: any) {
+function attentionOf(options: TransformerOptions) {
   const list = [options.causal === false && !options.encoder ? 'both directions' : 'causal'];
   if ((options.kvHeads ?? options.numHeads) < options.numHeads) list.push('grouped heads');
   if ([options.window].flat().some((width) => width)) list.push('windows');
@@ -47,19 +48,20 @@ function attentionOf(options: any) {
   return list.join(', ');
 }
 
-const feedForwardOf = ({ activation = 'gelu-tanh', gated }: any) => `${gated ? 'gated ' : ''}${activation}`;
-const normOf = ({ norm = 'layer', normPlace = 'before' }: any) =>
-  `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[normPlace as keyof typeof PLACES]}`;
+const feedForwardOf = ({ activation = 'gelu-tanh', gated }: TransformerOptions) =>
+  `${gated ? 'gated ' : ''}${activation}`;
+const normOf = ({ norm = 'layer', normPlace = 'before' }: TransformerOptions) =>
+  `${norm === 'rms' ? 'RMS' : 'layer'}, ${PLACES[normPlace]}`;
 
 /** A family and the options of its models, one for each model_type. */
-type Described = { family: Family; options: any[] };
+type Described = { family: Family; options: TransformerOptions[] };
 
 /** The kinds of models in the order of the table. */
 const KINDS = [
-  ({ encoder, sound, patch, causal }: any) => !encoder && !sound && !patch && causal === false,
-  ({ encoder, sound, patch }: any) => !encoder && !sound && !patch,
-  ({ patch }: any) => patch,
-  ({ encoder }: any) => encoder,
+  ({ encoder, sound, patch, causal }: TransformerOptions) => !encoder && !sound && !patch && causal === false,
+  ({ encoder, sound, patch }: TransformerOptions) => !encoder && !sound && !patch,
+  ({ patch }: TransformerOptions) => patch,
+  ({ encoder }: TransformerOptions) => encoder,
   () => true,
 ];
 
@@ -92,7 +94,7 @@ export function makeFamilyTable() {
       ? POSITIONS.buckets
       : options.sound
         ? 'a convolution'
-        : POSITIONS[(options.positions ?? 'learned') as keyof typeof POSITIONS];
+        : POSITIONS[options.positions ?? 'learned'];
     const positions = options.buckets && kind !== POSITIONS.buckets ? `${kind} and relative` : kind;
     const feedForwards = [...new Set(all.map(feedForwardOf))].join(' or ');
     const cells = [models.join(', '), types, positions, attentionOf(options), normOf(options), feedForwards, heads];
