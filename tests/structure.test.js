@@ -59,7 +59,11 @@ function circleIn(graph) {
  */
 function upwards(graph, folder, rows) {
   const rowOf = new Map(rows.flatMap((rooms, row) => rooms.map((room) => [room, row])));
-  const roomOf = (file) => relative(folder, file).split('/')[0];
+  // The ONNX form and the attribution of a mixer or feed are next to it, and belong to the folders that use them.
+  const roomOf = (file) => {
+    const [, form] = /\.(onnx|attribution)\.ts$/.exec(file) ?? [];
+    return form ? { onnx: 'onnx', attribution: 'analysis' }[form] : relative(folder, file).split('/')[0];
+  };
   return [...graph].flatMap(([file, others]) =>
     others
       .filter((other) => !relative(folder, other).startsWith('..'))

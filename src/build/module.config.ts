@@ -73,6 +73,8 @@ function withPlainNamespaces(code: string, helper: string) {
     }
   }
   const isDefined = (name: string, at: number) => (defined.get(name) ?? Number.POSITIVE_INFINITY) <= at;
+  // The minifier writes a namespace that is read once into the expression that reads it.
+  if (calls.length === 0) return undefined;
   if (!calls.every(({ fields, start }) => fields.every(([, name]) => isDefined(name, start)))) return undefined;
   for (const { start, end, fields } of calls.reverse()) {
     const object = `{${fields.map((field) => field.join(':'))}}`;

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makeFamilyTable } from '../../src/build/families.ts';
+import { TEXTS as FAMILY_TEXTS, familyFields } from '../../src/build/families.ts';
 import { fileOf, frontMatterOf, makeList } from '../../src/build/llms.ts';
 import { leaveDocs, REPOSITORY } from '../../web/docs/.vitepress/links.js';
 import { inspect } from '../../web/docs/.vitepress/program/inspect.js';
@@ -87,8 +87,24 @@ test('llms.txt has a title, a summary and every page with its description', () =
   }
 });
 
-test('the table of model families is that of the code', () => {
-  assert.ok(textOf('families.md').includes(`\n\n${makeFamilyTable()}\n\n`), 'run node src/build/families.ts');
+test('the table of model families and the names in README are those of the files of the families', () => {
+  assert.equal(FAMILY_TEXTS.length, 2);
+  for (const { file, at, make } of FAMILY_TEXTS) {
+    const [text] = at.exec(read(file)) ?? [];
+    assert.equal(text, make(), `${file}: run node src/build/families.ts`);
+  }
+});
+
+test('the recipe for a family in CONTRIBUTING names every field of a family, and files that exist', () => {
+  const [recipe] = /(?<=\n## Add a family in an evening\n)[^]*?(?=\n## )/.exec(read('CONTRIBUTING.md'));
+  const quoted = [...recipe.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+  assert.deepEqual(
+    familyFields().filter((field) => !quoted.includes(field)),
+    [],
+  );
+  const files = quoted.filter((text) => /^(src|tests)\/[\w/.]+$/.test(text));
+  assert.ok(files.length >= 4);
+  for (const file of files) assert.ok(existsSync(join(root, file)), file);
 });
 
 test('the page of speed has the figures of README, which are those of the benchmark and of the built files', () => {

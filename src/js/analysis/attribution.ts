@@ -2,7 +2,10 @@
 
 import { checkOptions, readNumber } from '../check/arguments.ts';
 import { argumentError } from '../check/errors.ts';
-import { normsOutputs } from '../models/options.ts';
+import { block, type Walk } from '../models/block.ts';
+import type { At, Component } from '../models/component.ts';
+import type { Resolved } from '../models/options.ts';
+import { componentsOf } from '../models/sublayers.ts';
 import {
   type Model,
   type Numbers,
@@ -11,9 +14,10 @@ import {
   readCaptured,
   readIndex,
   requireModel,
-  scaleRows,
 } from './arrays.ts';
+import { ATTRIBUTIONS, type Reader } from './components.ts';
 import { headOf, normOf, refuse, statisticsOf } from './head.ts';
+import { added, mapped, type Part, restOf, type Stream } from './stream.ts';
 
 export type AttributionOptions = {
   /** whose logit is decomposed */
@@ -42,8 +46,9 @@ export type Attribution = {
   bias: number;
   sum: number;
 };
-/** A term of the residual stream of one token. at: index among the terms of this kind; x: its vector (C). */
-export type Part = { kind: 'embed' | 'heads' | 'cross' | 'mlps'; at: number; x: Float64Array };
+
+/** Names of the outputs of blocks. */
+const OUT = /^blocks\.\d+\.out$/;
 
 /**
  * Computes direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
@@ -111,11 +116,9 @@ function dot(a: ArrayLike<number>, b: Float64Array) {
 }
 
 /** Returns the names of the captured values that attribution requires. */
-const neededFor = ({ options: { mlp = 1, cross } }: Model) => [
+const neededFor = ({ options }: Model) => [
   'embed',
-  'blocks.*.heads',
-  ...(mlp > 0 ? ['blocks.*.mlp'] : []),
-  ...(cross ? ['blocks.*.cross.heads'] : []),
+  ...[...componentsOf(options as Resolved)].map(({ name }) => `blocks.*.${ATTRIBUTIONS[name].value}`),
 ];
 
 function readRow(
@@ -134,83 +137,101 @@ function readRow(
   };
 }
 
-/** Returns the terms of the input of the head at one token, after all norms, and the sum of all biases. */
-function decompose(caller: string, model: Model, result: Result, { token, batch }: { token: number; batch: number }) {
-  const { layers, numHeads, normPlace = 'before', mlp = 1, cross, residualScale = 1 } = model.options;
-  const needed = neededFor(model);
-  const { vector, matrix } = parametersOf(caller, model);
-  const row = (name: string) => {
-    const { floats, shape } = readCaptured(caller, result, name, 'BTC', needed);
-    const start = (batch * shape[1] + token) * shape[2];
-    return Float64Array.from(floats.subarray(start, start + shape[2]));
-  };
-  /** @param at prefix of the name of the captured value of the heads */
-  const headsOf = (at: string, weights: string, kind: 'heads' | 'cross', l: number) => {
-    const heads = readCaptured(caller, result, `${at}heads`, 'BHTD', needed); // (B,H,T,D)
-    const scale = kind === 'heads' ? vector(`blocks.${l}.scale1`) : undefined;
-    const wo = scaleRows(matrix(`${weights}.wo`), scale); // (C,H·D)
-    return {
-      parts: Array.from({ length: numHeads }, (_, h) => ({
-        kind,
-        at: l * numHeads + h,
-        x: throughProjection(heads, wo, h, token, batch),
-      })),
-      bias: Float64Array.from(
-        vector(`${weights}.bo`) ?? new Float64Array(wo.shape[0]),
-        (x, c) => x * (scale?.[c] ?? 1),
-      ),
-    };
-  };
-  let stream: Stream = {
-    parts: [{ kind: 'embed', at: 0, x: row('embed') }],
-    bias: new Float64Array(model.options.dModel),
-  };
-  const normed = (name: string, x: Stream) => throughNorm(caller, model, name, x);
-  const normIf = (place: 'after' | 'stream', name: string) => {
-    if (normPlace === place) stream = normed(name, stream);
-  };
-  for (let l = 0; l < layers; l++) {
-    const at = `blocks.${l}`;
-    const attended = headsOf(`${at}.`, `${at}.attention`, 'heads', l);
-    normIf('stream', `${at}.norm1`);
-    const output = normsOutputs(model.options) ? normed(`${at}.after1`, attended) : attended;
-    stream = added(stream, scaled(output, residualScale));
-    normIf('after', `${at}.norm1`);
-    if (cross) {
-      normIf('stream', `${at}.cross.norm`);
-      stream = added(stream, scaled(headsOf(`${at}.cross.`, `${at}.cross`, 'cross', l), residualScale));
-      normIf('after', `${at}.cross.norm`);
-    }
-    if (mlp > 0) {
-      normIf('stream', `${at}.norm2`);
-      stream.parts.push({ kind: 'mlps', at: l, x: row(`${at}.mlp`) });
-      normIf('after', `${at}.norm2`);
-    }
-    if (result.captured[`${at}.out`]) stream = { ...stream, bias: restOf(stream, row(`${at}.out`)) };
-  }
-  return normed('norm', stream);
+/** A value that is computed when it is first needed. Attribution needs no norm before a sublayer. */
+type Lazy<T> = () => T;
+
+function lazy<T>(compute: () => T): Lazy<T> {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: compute() }).value;
 }
 
-/** The residual stream of a token, split into its parts and a rest (C), which is the sum of all biases. */
-export type Stream = { parts: Part[]; bias: Float64Array };
+/** Goes through the blocks with the residual stream of one token, split into its parts. */
+class AttributionWalk implements Walk<Lazy<Stream>> {
+  declare options: Resolved;
 
-/**
- * Returns the stream minus its parts, which leaves the biases and the changes by edits.
- * @param whole (C)
- */
-const restOf = ({ parts }: Stream, whole: Float64Array) =>
-  parts.reduce((rest, { x }) => rest.map((value, c) => value - x[c]), whole);
+  #caller: string;
+  #model: Model;
+  #captured: Result['captured'];
+  #read: Reader;
+  /** The kinds of outputs that are one part, by the names of the captured values. */
+  #whole: Map<string, Omit<Part, 'x'>> = new Map();
 
-/** Returns a + b. */
-const added = (a: Stream, b: Stream): Stream => ({
-  parts: [...a.parts, ...b.parts],
-  bias: a.bias.map((x, i) => x + b.bias[i]),
-});
+  constructor(caller: string, model: Model, { captured }: Result, at: { token: number; batch: number }) {
+    this.options = model.options as Resolved;
+    this.#caller = caller;
+    this.#model = model;
+    this.#captured = captured;
+    const needed = neededFor(model);
+    this.#read = {
+      ...at,
+      ...parametersOf(caller, model),
+      captured: (name, form) => readCaptured(caller, { captured }, name, form, needed),
+    };
+  }
 
-const scaled = ({ parts, bias }: Stream, factor: number): Stream => ({
-  parts: parts.map((part) => ({ ...part, x: part.x.map((value) => value * factor) })),
-  bias: bias.map((value) => value * factor),
-});
+  /** Returns the row (C) of a captured value (B,T,C) at the token. */
+  row(name: string) {
+    const { token, batch, captured } = this.#read;
+    const { floats, shape } = captured(name, 'BTC');
+    const start = (batch * shape[1] + token) * shape[2];
+    return Float64Array.from(floats.subarray(start, start + shape[2]));
+  }
+
+  #zeros() {
+    return new Float64Array(this.options.dModel);
+  }
+
+  norm(name: string, x: Lazy<Stream>) {
+    return lazy(() => throughNorm(this.#caller, this.#model, name, x()));
+  }
+
+  scaled(name: string | undefined, x: Lazy<Stream>) {
+    const { residualScale = 1 } = this.options;
+    const factors = name ? this.#read.vector(name) : undefined;
+    if (!factors && residualScale === 1) return x;
+    return lazy(() => mapped(x(), (y) => y.map((value, c) => value * (factors?.[c] ?? 1) * residualScale)));
+  }
+
+  add(x: Lazy<Stream>, y: Lazy<Stream>) {
+    return lazy(() => added(x(), y()));
+  }
+
+  passRows(name: string, x: Lazy<Stream>) {
+    const part = this.#whole.get(name);
+    if (part) return lazy(() => ({ parts: [{ ...part, x: this.row(name) }], bias: this.#zeros() }));
+    if (!OUT.test(name) || !this.#captured[name]) return x;
+    return lazy(() => ({ parts: x().parts, bias: restOf(x(), this.row(name)) }));
+  }
+
+  narrowed(x: Lazy<Stream>) {
+    return x;
+  }
+
+  compute({ name }: Component, at: At, i: number) {
+    const { kind, value, split } = ATTRIBUTIONS[name];
+    if (!split) this.#whole.set(at(value), { kind, at: i });
+    return lazy(() => split?.(this.#read, at, i) ?? { parts: [], bias: this.#zeros() });
+  }
+
+  around(_: Component, __: number, ___: Lazy<Stream>, output: Lazy<Stream>) {
+    return output;
+  }
+
+  inside(_: number, __: Lazy<Stream>, compute: () => Lazy<Stream>) {
+    return compute();
+  }
+}
+
+/** Returns the terms of the input of the head at one token, after all norms, and the sum of all biases. */
+function decompose(caller: string, model: Model, result: Result, at: { token: number; batch: number }) {
+  const walk = new AttributionWalk(caller, model, result, at);
+  let x = lazy<Stream>(() => ({
+    parts: [{ kind: 'embed', at: 0, x: walk.row('embed') }],
+    bias: new Float64Array(model.options.dModel),
+  }));
+  for (let i = 0; i < model.options.layers; i++) x = block(walk, i, x);
+  return walk.norm('norm', x)();
+}
 
 /** Applies a norm to every part, with the scale that the norm has for the sum of all parts. */
 function throughNorm(caller: string, model: Model, name: string, { parts, bias }: Stream): Stream {
@@ -220,34 +241,9 @@ function throughNorm(caller: string, model: Model, name: string, { parts, bias }
   const whole = Float64Array.from(bias);
   for (const { x } of parts) x.forEach((value, c) => (whole[c] += value));
   const { rstd } = statisticsOf(model, whole);
-  const normalize = (/** (C) */ x: Float64Array) => {
+  const stream = mapped({ parts, bias }, (x) => {
     const mean = model.options.norm === 'rms' ? 0 : x.reduce((sum, value) => sum + value, 0) / x.length;
     return x.map((value, c) => (value - mean) * rstd * weight[c]);
-  };
-  return {
-    parts: parts.map((part) => ({ ...part, x: normalize(part.x) })),
-    bias: normalize(bias).map((value, c) => value + (normBias?.[c] ?? 0)),
-  };
-}
-
-/**
- * Returns the contribution (C) of one head to one token, which is the output of the head at this token times the
- * columns of Wo for this head.
- * @param heads (B,H,T,D)
- * @param wo (C,H·D)
- */
-function throughProjection(
-  { floats, shape: [, count, rows, width] }: { floats: Float32Array; shape: readonly number[] },
-  { data, shape: [out, inside] }: { data: Float32Array; shape: readonly number[] },
-  head: number,
-  token: number,
-  batch: number,
-) {
-  const start = ((batch * count + head) * rows + token) * width;
-  const x = new Float64Array(out);
-  for (let c = 0; c < out; c++) {
-    const from = c * inside + head * width;
-    for (let d = 0; d < width; d++) x[c] += data[from + d] * floats[start + d];
-  }
-  return x;
+  });
+  return { ...stream, bias: stream.bias.map((value, c) => value + (normBias?.[c] ?? 0)) };
 }

@@ -3,7 +3,6 @@
 import { shapeError } from '../check/errors.ts';
 import { viewOf } from '../memory/tensor.ts';
 import { swapAxes } from './axes.ts';
-import { ROWS } from './edits.ts';
 import type { ReadInput } from './input.ts';
 import type { Resolved } from './options.ts';
 import { sinusoids } from './positions/positions.ts';
@@ -25,7 +24,7 @@ export function embedInput(run: Run) {
     x = graph.add(x, graph.rows(run.requiredWeight('embedding.type'), types, [batch, rows]));
   }
   x = run.norm('embedding.norm', x);
-  return run.pass('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x, ROWS);
+  return run.passRows('embed', options.embedProject === 'sum' ? run.linear('embedding.project', x) : x);
 }
 
 function embedNumbers(run: Run) {

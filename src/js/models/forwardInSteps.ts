@@ -5,12 +5,11 @@ import { argumentError } from '../check/errors.ts';
 import type { Memory } from '../memory/memory.ts';
 import { partOf, type Tensor, tensorsIn, viewOf } from '../memory/tensor.ts';
 import { block } from './block.ts';
-import { type Edit, ROWS, readValues, type Values } from './edits.ts';
+import { type Edit, readValues, type Values } from './edits.ts';
 import { embedInput } from './embedInput.ts';
 import { type AttentionCall, Graph } from './gradients/graph.ts';
 import { computeHead } from './head.ts';
 import { type ModelInput, readInput } from './input.ts';
-import { rarePart } from './rareParts.ts';
 import { sliceRows } from './rowOperations.ts';
 import { Run, type Shared } from './run.ts';
 import type { Transformer } from './transformer.ts';
@@ -113,15 +112,13 @@ class Steps {
 
 /** Computes the input of the first block, and what all blocks share. */
 function begin(run: Run, part: StepOptions['blocks']) {
-  const { disentangled } = run.options;
   const x = part?.data && part.shape ? run.graph.from(part.shape, part.data) : embedInput(run);
-  const bias = run.positionBias()?.tensor;
-  if (disentangled) run.relative = rarePart('disentangled', run.caller).relativeRows(run, disentangled);
-  return { x, bias, relative: run.relative };
+  run.prepare();
+  return { x, bias: run.positionBias()?.tensor, relative: run.relative };
 }
 
 function finish(run: Run, x: Tensor, row: number | undefined): StepResult {
-  const normed = run.pass('final', run.norm('norm', x), ROWS);
+  const normed = run.passRows('final', run.norm('norm', x));
   // The caller frees the input.
   const hidden = normed === x ? run.graph.duplicate(x) : normed;
   if (run.prefix !== '') return { hidden };

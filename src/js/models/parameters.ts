@@ -1,55 +1,10 @@
 // The parameters of a transformer with given options: names, shapes and initial values.
 
 import { fillNormal, fillUniform, uniformSource } from '../ops/random.ts';
+import { type LayerShape, linear, norm } from './layerShapes.ts';
 import { normsOutputs, type Resolved } from './options.ts';
 import { rarePart } from './rareParts.ts';
-
-export type Start = 'normal' | 'xavier' | 'ones' | 'zeros';
-/** random: has a stream of random numbers for its initial values. plain: width of a norm without weights. */
-export type LayerShape = {
-  name: string;
-  random: boolean;
-  parameters: [name: string, shape: number[], start: Start][];
-  plain?: number;
-};
-
-const linear = (name: string, out: number, inside: number, bias: boolean): LayerShape => ({
-  name,
-  random: true,
-  parameters: [['weight', [out, inside], 'xavier'], ...(bias ? [['bias', [out], 'zeros'] as any] : [])],
-});
-
-function norm(name: string, width: number, { norm: kind, normScale, bias }: Resolved): LayerShape[] {
-  if (kind === 'none') return [];
-  const parameters: LayerShape['parameters'] = normScale ? [['weight', [width], 'ones']] : [];
-  if (kind === 'layer' && bias.norm) parameters.push(['bias', [width], 'zeros']);
-  return [{ name, random: false, parameters, ...(!normScale && { plain: width }) }];
-}
-
-/** memory: width of the input of keys and values */
-function attention(name: string, options: Resolved, memory: number = options.dModel) {
-  const { dModel: C, numHeads, kvHeads, headDim, bias } = options;
-  const [queries, keys] = [numHeads * headDim, kvHeads * headDim];
-  const parameters: LayerShape['parameters'] = [
-    ['wq', [queries, C], 'xavier'],
-    ['wk', [keys, memory], 'xavier'],
-    ['wv', [keys, memory], 'xavier'],
-    ['wo', [C, queries], 'xavier'],
-  ];
-  if (bias.query) parameters.push(['bq', [queries], 'zeros']);
-  if (bias.key) parameters.push(['bk', [keys], 'zeros']);
-  if (bias.value) parameters.push(['bv', [keys], 'zeros']);
-  if (bias.out) parameters.push(['bo', [C], 'zeros']);
-  if (options.queryKeyNorm) {
-    const wide = options.queryKeyNorm === 'all' || options.queryKeyNorm === 'each';
-    const [query, key] = wide ? [queries, keys] : [headDim, headDim];
-    parameters.push(['normQ', [query], 'ones'], ['normK', [key], 'ones']);
-    if (options.queryKeyNorm === 'layer')
-      parameters.push(['normQBias', [headDim], 'zeros'], ['normKBias', [headDim], 'zeros']);
-  }
-  if (options.sinks) parameters.push(['sinks', [numHeads], 'zeros']);
-  return { name, random: true, parameters };
-}
+import { componentsOf, sublayersOf } from './sublayers.ts';
 
 function* embedding(options: Resolved): Generator<LayerShape> {
   const {
@@ -83,31 +38,16 @@ function* embedding(options: Resolved): Generator<LayerShape> {
   if (options.embedNorm) yield* norm('embedding.norm', W, options);
 }
 
-function* feedForward(at: string, { dModel: C, mlp, gated, bias }: Resolved) {
-  if (gated) yield linear(`${at}.gate`, mlp, C, bias.mlp);
-  yield linear(`${at}.up`, mlp, C, bias.mlp);
-  yield linear(`${at}.down`, C, mlp, bias.mlp);
-}
-
 function* block(options: Resolved, i: number): Generator<LayerShape> {
-  const { dModel: C, mlp, normPlace } = options;
-  const readsNorms = normPlace !== 'outputs';
+  const C = options.dModel;
   const at = `blocks.${i}`;
-  const scale = (name: string) =>
-    options.layerScale ? [{ name: at, random: false, parameters: [[name, [C], 'ones']] } as LayerShape] : [];
-  if (readsNorms && (i > 0 || options.firstNorm)) yield* norm(`${at}.norm1`, C, options);
-  yield attention(`${at}.attention`, options);
-  if (normsOutputs(options)) yield* norm(`${at}.after1`, C, options);
-  yield* scale('scale1');
-  if (options.cross) {
-    yield* norm(`${at}.cross.norm`, C, options);
-    yield attention(`${at}.cross`, options, options.encoder?.dModel);
+  for (const { component, norm: name, hasNorm, number } of sublayersOf(options, i)) {
+    if (hasNorm) yield* norm(`${at}.${name}`, C, options);
+    yield* component.parameters(at, options);
+    if (!number) continue;
+    if (normsOutputs(options)) yield* norm(`${at}.after${number}`, C, options);
+    if (options.layerScale) yield { name: at, random: false, parameters: [[`scale${number}`, [C], 'ones']] };
   }
-  if (mlp === 0) return;
-  if (readsNorms && !options.sharedNorm) yield* norm(`${at}.norm2`, C, options);
-  yield* feedForward(at, options);
-  if (normsOutputs(options)) yield* norm(`${at}.after2`, C, options);
-  yield* scale('scale2');
 }
 
 /** Returns the layers of the head before the last linear layer. */
@@ -118,15 +58,6 @@ function transform(options: Resolved, out: number, inside: number) {
   return [linear('head.dense', out, inside, bias.transform), ...after];
 }
 
-/** Yields the layers of attention pooling, a block whose only query is learned. */
-function* attentionPool(options: Resolved): Generator<LayerShape> {
-  yield { name: 'pool', random: true, parameters: [['probe', [1, options.dModel], 'normal']] };
-  yield attention('pool.attention', { ...options, queryKeyNorm: false, sinks: false });
-  if (options.mlp === 0) return;
-  yield* norm('pool.norm', options.dModel, options);
-  yield* feedForward('pool', options);
-}
-
 /** Returns the width of the pooled hidden states before the pooler. */
 const tokenWidth = ({ pool, dModel }: Resolved) => (pool === 'first-mean' ? 2 * dModel : dModel);
 
@@ -135,7 +66,7 @@ export const pooledWidth = (options: Resolved) => (options.pooler === 'none' ? t
 
 function* head(options: Resolved): Generator<LayerShape> {
   const { head, dModel: C, headWidth, vocab, tied, bias, pooler, poolDim, classes, taught, relationship } = options;
-  if (options.pool === 'attention') yield* attentionPool(options);
+  if (options.pool === 'attention') yield* rarePart('attentionPool', 'transformer').poolLayers(options);
   if (pooler !== 'none') yield linear('pooler', poolDim, tokenWidth(options), bias.pooler || pooler !== 'linear');
   if (head === 'pooled') {
     const inside = pooledWidth(options);
@@ -155,13 +86,7 @@ export function* layerShapes(options: Resolved): Generator<LayerShape> {
   yield* embedding(options);
   const blocks = options.sharedBlocks ? Math.min(options.layers, 1) : options.layers;
   for (let i = 0; i < blocks; i++) yield* block(options, i);
-  if (options.buckets)
-    yield {
-      name: 'buckets',
-      random: true,
-      parameters: [['table', [options.buckets.count, options.numHeads], 'normal']],
-    };
-  if (options.disentangled) yield* rarePart('disentangled', 'transformer').relativeLayers(options, norm);
+  for (const { shared } of componentsOf(options)) yield* shared?.(options) ?? [];
   if (options.finalNorm) yield* norm('norm', options.dModel, options);
   yield* head(options);
   if (options.encoder)

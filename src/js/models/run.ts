@@ -5,8 +5,9 @@ import type { Memory } from '../memory/memory.ts';
 import { shapeOf, type Tensor, viewOf } from '../memory/tensor.ts';
 import { alibiSlopes } from '../ops/rotary.ts';
 import { joinHeads, splitHeads } from './axes.ts';
-import { block } from './block.ts';
+import { block, type Walk } from './block.ts';
 import type { Cache } from './cache.ts';
+import type { At, Component } from './component.ts';
 import { type Axes, HEADS, ROWS, type Values } from './edits.ts';
 import { embedInput } from './embedInput.ts';
 import type { Graph, Stride } from './gradients/graph.ts';
@@ -19,6 +20,7 @@ import { anglesOf } from './positions/rotaryOptions.ts';
 import type { RotaryTables } from './positions/rotaryTables.ts';
 import { rarePart } from './rareParts.ts';
 import { sliceRows } from './rowOperations.ts';
+import { componentsOf } from './sublayers.ts';
 import type { Weight } from './weights.ts';
 
 /** the encoder's output: (B,S,C), (B,S) */
@@ -44,7 +46,7 @@ export type Shared = {
   blocks?: number;
 };
 
-export class Run {
+export class Run implements Walk<Tensor> {
   declare options: Resolved;
   declare prefix: string;
   declare input: ReadInput;
@@ -138,8 +140,8 @@ export class Run {
   }
 
   /**
-   * Restricts the run to the last token, if only the results of this token are needed. block.ts calls this method when
-   * the keys and values of the last block have been computed. This saves a fifteenth of the time of a prompt in a model
+   * Restricts the run to the last token, if only the results of this token are needed. Attention calls this method
+   * when the keys and values of the last block have been computed. This saves a fifteenth of the time of a prompt in a model
    * with twelve blocks. Without a cache, or with captures or edits, all rows are computed, because a product of one row
    * adds numbers in another order, and an edit that sets a value to itself must change no bit.
    */
@@ -236,11 +238,30 @@ export class Run {
   }
 
   /**
-   * Multiplies each channel by its factor, if the model has such factors.
+   * Multiplies each channel by its factor, if the model has such factors, and all channels by residualScale.
    * @param x (…,C)
    */
-  scaled(name: string, x: Tensor) {
-    return this.options.layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
+  scaled(name: string | undefined, x: Tensor) {
+    const { layerScale, residualScale } = this.options;
+    const own = name && layerScale ? this.graph.scaleChannels(x, this.requiredWeight(name)) : x;
+    return this.graph.scale(own, residualScale);
+  }
+
+  add(x: Tensor, y: Tensor) {
+    return this.graph.add(x, y);
+  }
+
+  compute({ forward }: Component, at: At, i: number, x: Tensor, stream: Tensor) {
+    return forward(this, at, i, x, stream);
+  }
+
+  around({ around }: Component, i: number, input: Tensor, output: Tensor) {
+    return around ? around(this, i, input, output) : output;
+  }
+
+  /** Computes a block. If it is the block that the option `straight` names, gradients pass it unchanged. */
+  inside(i: number, x: Tensor, compute: () => Tensor) {
+    return this.prefix === '' && this.#shared.straight === i ? this.graph.straight(x, compute) : compute();
   }
 
   /**
@@ -264,6 +285,14 @@ export class Run {
   pass(name: string, tensor: Tensor, axes: Axes, start: number = this.past, fresh = false) {
     if (this.values.idle) return tensor;
     return this.values.pass(name, tensor, axes, start, this.graph, fresh);
+  }
+
+  /**
+   * Captures and edits a value with a row for each token.
+   * @param tensor (B,T,width)
+   */
+  passRows(name: string, tensor: Tensor) {
+    return this.pass(name, tensor, ROWS);
   }
 
   /**
@@ -305,16 +334,6 @@ export class Run {
     return this.graph.rotate(x, { table, positions: this.positions, heads, width, rotated: rotary.width, neighbours });
   }
 
-  /** False for an encoder. */
-  get #isMain() {
-    return this.prefix === '';
-  }
-
-  /** The index of the block through which gradients pass unchanged. */
-  get straight() {
-    return this.#isMain ? this.#shared.straight : undefined;
-  }
-
   /** (H), of ALiBi: the score decreases by slope · distance. */
   get slopes(): Float32Array | undefined {
     const { positions, numHeads } = this.options;
@@ -322,8 +341,7 @@ export class Run {
   }
 
   /**
-   * Returns the bias of relative positions (H,T,S), which all blocks share. The first call must be outside the scope of
-   * a block, because the tensor is freed with the scope in which it is made.
+   * Returns the bias of relative positions (H,T,S), which all blocks share. prepare() makes it.
    */
   positionBias() {
     this.#bias ??= this.#makeBias();
@@ -358,6 +376,11 @@ export class Run {
     return { ...pair, padding };
   }
 
+  /** Computes what the blocks share. It must be called outside the scope of a block, which would free it. */
+  prepare() {
+    for (const { prepare } of componentsOf(this.options)) prepare?.(this);
+  }
+
   dropout(layer: number, cross: boolean) {
     const { dropout: p, seed } = this.options;
     if (p === 0 || !this.graph.train) return undefined;
@@ -371,15 +394,14 @@ export class Run {
    */
   hidden(): Tensor {
     let x = embedInput(this);
-    this.positionBias();
-    const { layers, disentangled } = this.options;
-    if (disentangled) this.relative = rarePart('disentangled', this.caller).relativeRows(this, disentangled);
-    const count = this.#isMain ? (this.#shared.blocks ?? layers) : layers;
+    this.prepare();
+    const { layers } = this.options;
+    const count = this.prefix === '' ? (this.#shared.blocks ?? layers) : layers;
     for (let i = 0; i < count; i++) {
       x = this.#inScope(() => block(this, i, x), x);
     }
     if (count < layers) return x;
-    return this.pass('final', this.norm('norm', x), ROWS);
+    return this.passRows('final', this.norm('norm', x));
   }
 
   /**
@@ -397,14 +419,12 @@ export class Run {
 }
 
 /** Returns an object for an encoder that has the methods of `values` and adds a prefix to the names of values. */
-function prefixed(values: Values, prefix: string) {
+function prefixed(values: Values, prefix: string): Values {
   if (prefix === '') return values;
-  return {
-    captured: values.captured,
-    idle: values.idle,
-    captures: (name: string) => values.captures(prefix + name),
-    edits: (name: string) => values.edits(prefix + name),
-    wants: (name: string) => values.wants(prefix + name),
-    pass: (name: string, ...rest: [Tensor, Axes, number, any, boolean?]) => values.pass(prefix + name, ...rest),
-  } as unknown as Values;
+  const { captured, idle } = values;
+  const methods = (['captures', 'edits', 'wants', 'pass'] as const).map((method) => [
+    method,
+    (name: string, ...rest: unknown[]) => (values as any)[method](prefix + name, ...rest),
+  ]);
+  return { captured, idle, ...Object.fromEntries(methods) };
 }

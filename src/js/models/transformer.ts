@@ -384,8 +384,8 @@ export class Transformer extends TextMethods {
   }
 
   /**
-   * Rounds the matrices to int8 (default), in 29% of the memory of float32, or to int4, in 16%, and frees the unrounded
-   * values. The model cannot be trained any more.
+   * Rounds the matrices to int8 (default), which is nine bits, in 29% of the memory of float32, or to int4, in 16%, and
+   * frees the unrounded values. The model cannot be trained any more.
    */
   quantize(storage: 'int8' | 'int4' = 'int8') {
     readWord('quantize', 'storage', storage, ['int8', 'int4'] as const);

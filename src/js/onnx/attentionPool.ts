@@ -1,7 +1,8 @@
-// Builds the graph of attention pooling, with the same structure as models/attentionPool.js.
+// Builds the graph of attention pooling, with the same structure as models/mixers/attentionPool.ts.
 
+import { feedOf } from '../models/sublayers.ts';
 import { attend, visibility } from './attention.ts';
-import { feed } from './block.ts';
+import { FORMS } from './components.ts';
 import { joinHeads, splitHeads, type Value } from './operators.ts';
 
 import type { Stack } from './stack.ts';
@@ -33,5 +34,6 @@ export function attentionPool(stack: Stack, hidden: Value, keep?: Value): Value 
   const heads = stack.pass('pool.heads', result.output, ['batch', numHeads, 1, headDim]);
   const x = stack.linear(`${at}.wo`, joinHeads(graph, heads, numHeads * headDim), `${at}.bo`);
   if (mlp === 0) return x;
-  return graph.op('Add', [x, feed(stack, 'pool', stack.norm('pool.norm', x))]);
+  const feed = FORMS[feedOf(options).name];
+  return graph.op('Add', [x, feed.build(stack, (name) => `pool.${name}`, 0, stack.norm('pool.norm', x))]);
 }

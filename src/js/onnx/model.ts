@@ -1,13 +1,14 @@
 // Exports a transformer. This file handles the options, inputs and outputs of the graph. stack.ts, embedding.ts,
-// block.ts and head.ts build the rest.
+// models/block.ts and head.ts build the rest.
 
 import { readBoolean, readNumber, readWord } from '../check/arguments.ts';
 import { argumentError } from '../check/errors.ts';
+import { block } from '../models/block.ts';
 import { readValues } from '../models/edits.ts';
+import { pairAcross } from '../models/mixers/crossAttention.onnx.ts';
 import type { Resolved } from '../models/options.ts';
 import { plainNorms, pooledWidth } from '../models/parameters.ts';
 import type { Transformer } from '../models/transformer.ts';
-import { block, pairAcross } from './block.ts';
 import { embed } from './embedding.ts';
 import { type Dim, type ElementType, type OnnxFiles, OnnxGraph } from './graph.ts';
 import { head } from './head.ts';

@@ -3,7 +3,7 @@
 import type { Resolved } from '../models/options.ts';
 import { parameterName } from '../models/parameters.ts';
 import type { OnnxGraph } from './graph.ts';
-import { layerNorm, linear, rmsNorm, type Value } from './operators.ts';
+import { layerNorm, linear, rmsNorm, times, type Value } from './operators.ts';
 
 /** Parts of a graph that the stacks of the graph share. */
 export type Shared = {
@@ -58,9 +58,10 @@ export class Parameters {
       : rmsNorm(this.graph, x, weight, normEps);
   }
 
-  /** Multiplies each channel by its factor, if the model has such factors. */
-  scaled(name: string, x: Value) {
-    return this.options.layerScale ? this.graph.op('Mul', [x, this.needed(name)]) : x;
+  /** Multiplies each channel by its factor, if the model has such factors, and all channels by residualScale. */
+  scaled(name: string | undefined, x: Value) {
+    const { layerScale, residualScale } = this.options;
+    return times(this.graph, name && layerScale ? this.graph.op('Mul', [x, this.needed(name)]) : x, residualScale);
   }
 
   captures(name: string) {

@@ -1,11 +1,14 @@
 // The state that embedding, blocks and head share while the graph of a stack of blocks is built: sizes, positions,
 // masks. A model with an encoder has two stacks.
 
+import type { Walk } from '../models/block.ts';
+import type { At, Component } from '../models/component.ts';
 import type { Resolved } from '../models/options.ts';
 import { bucketOf } from '../models/positions/positions.ts';
 import { anglesOf } from '../models/positions/rotaryOptions.ts';
 import { alibiSlopes } from '../ops/rotary.ts';
 import { type RotaryTables, rotaryTables, rotate, rowsByLength, type Visible, visibility } from './attention.ts';
+import { FORMS } from './components.ts';
 import type { Dim, OnnxGraph } from './graph.ts';
 import type { Value } from './operators.ts';
 import { Parameters, type Shared } from './parameters.ts';
@@ -46,7 +49,7 @@ export function lengthOf({ input, patch, context }: Resolved, prefix: string): D
   return patch ? patch.image.reduce((n, side) => n * Math.floor(side / patch.size), 1) + patch.classTokens : context;
 }
 
-export class Stack extends Parameters {
+export class Stack extends Parameters implements Walk<Value> {
   declare inputs: Inputs;
   declare across: Across | undefined;
   /** The sizes or names of the axes T and S in outputs. */
@@ -104,6 +107,27 @@ export class Stack extends Parameters {
    */
   passRows(name: string, x: Value, width: number = this.options.dModel) {
     return this.pass(name, x, ['batch', this.length, width]);
+  }
+
+  add(x: Value, y: Value) {
+    return this.graph.op('Add', [x, y]);
+  }
+
+  /** Returns x: the graph computes all rows. */
+  narrowed(x: Value) {
+    return x;
+  }
+
+  compute({ name }: Component, at: At, i: number, x: Value) {
+    return FORMS[name].build(this, at, i, x);
+  }
+
+  around({ name }: Component, i: number, input: Value, output: Value) {
+    return FORMS[name].around?.(this, i, input, output) ?? output;
+  }
+
+  inside(_: number, __: Value, compute: () => Value) {
+    return compute();
   }
 
   /** The positions of the tokens, (1,T) or (B,T). */

@@ -32,8 +32,9 @@ export type MultiHeadOptions = {
   /** seed of the initial weights and of dropout; default 0 */
   seed?: number;
   /**
-   * type of the weights in products; default 'float32'. 'int8': rounded to nine bits in groups of 128 inputs; the
-   * parameters do not change
+   * type of the weights in products; default 'float32'. 'int8': rounded to nine bits, integers from −254 to 254 with a
+   * scale for 128 inputs; inputs of products are rounded to 16 bits, or to 12 where four products of bytes are one
+   * instruction (VNNI, ARM's dot product); the parameters do not change
    */
   weights?: 'float32' | 'int8';
 };

@@ -2,8 +2,12 @@
 // the residual stream, targets read from it, and each source has an edge to every later target.
 
 import { HeadlightError } from '../../check/errors.ts';
+import type { Component } from '../../models/component.ts';
+import type { Resolved } from '../../models/options.ts';
 import { parameterName } from '../../models/parameters.ts';
+import { componentsOf, sublayersOf } from '../../models/sublayers.ts';
 import { type Model, type Numbers, type Parameter, parametersOf, requireModel, scaleRows } from '../arrays.ts';
+import { ATTRIBUTIONS } from '../components.ts';
 
 /**
  * A source or a target. query, key and value are inputs of one head (of a key head for key and value). logits is the
@@ -29,7 +33,7 @@ export type Edges = {
 export function edgesOf(caller: string, model: Model): Edges {
   requireModel(caller, model);
   const { options } = model;
-  const { layers, numHeads, kvHeads = numHeads, mlp = 1, normPlace = 'before', cross } = options;
+  const { layers, numHeads, kvHeads = numHeads, normPlace = 'before', cross } = options;
   const refuse = (cause: string) =>
     new HeadlightError('ARGUMENT', `${caller}: ${cause}, so that its parts do not add up in the residual stream`, {
       parameter: 'model',
@@ -39,22 +43,22 @@ export function edgesOf(caller: string, model: Model): Edges {
   if (cross) throw refuse('this model attends to an encoder');
   const sources: Node[] = [{ kind: 'embed' }];
   const targets: Node[] = [];
-  for (let layer = 0; layer < layers; layer++) {
-    const each = (kind: Node['kind'], count: number) =>
-      Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
-    targets.push(...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads));
-    sources.push(...each('head', numHeads));
-    if (mlp === 0) continue;
-    targets.push({ kind: 'mlp', layer });
-    sources.push({ kind: 'mlp', layer });
-  }
-  targets.push({ kind: 'logits', layer: layers });
-  const isBefore = (source: Node, target: Node) => {
-    const [from, to] = [source.layer ?? -1, Number(target.layer)];
-    return from < to || (from === to && normPlace !== 'parallel' && source.kind === 'head' && target.kind === 'mlp');
+  /** The number of sources before each target. */
+  const counts: number[] = [];
+  const read = (target: Node, count: number) => {
+    targets.push(target);
+    counts.push(count);
   };
-  // Sources are in the order in which they are computed.
-  const counts = targets.map((target) => sources.filter((source) => isBefore(source, target)).length);
+  for (let layer = 0; layer < layers; layer++) {
+    const start = sources.length;
+    for (const { component } of sublayersOf(options as Resolved, layer)) {
+      const count = normPlace === 'parallel' ? start : sources.length;
+      const { inputs, outputs } = nodesOf(component, layer, numHeads, kvHeads);
+      for (const input of inputs) read(input, count);
+      sources.push(...outputs);
+    }
+  }
+  read({ kind: 'logits', layer: layers }, sources.length);
   const before = (v: number) => counts[v];
   const inputs = [...new Set(targets.map((target) => inputOf(target, layers).at))];
   const groupOf = (head: number) => Math.floor((head * kvHeads) / numHeads);
@@ -63,8 +67,23 @@ export function edgesOf(caller: string, model: Model): Edges {
     targets,
     before,
     groupOf,
-    capture: ['embed', 'blocks.*.heads', ...(mlp > 0 ? ['blocks.*.mlp'] : [])],
+    capture: [
+      'embed',
+      ...[...componentsOf(options as Resolved)].map(({ name }) => `blocks.*.${ATTRIBUTIONS[name].value}`),
+    ],
     inputs,
+  };
+}
+
+/** Returns the targets and the sources of a component in a block. */
+function nodesOf({ name }: Component, layer: number, numHeads: number, kvHeads: number) {
+  const each = (kind: Node['kind'], count: number): Node[] =>
+    Array.from({ length: count }, (_, head) => ({ kind, layer, head }));
+  if (ATTRIBUTIONS[name].kind !== 'heads')
+    return { inputs: [{ kind: 'mlp', layer }], outputs: [{ kind: 'mlp', layer }] } as const;
+  return {
+    inputs: [...each('query', numHeads), ...each('key', kvHeads), ...each('value', kvHeads)],
+    outputs: each('head', numHeads),
   };
 }
 

@@ -3,11 +3,13 @@
 import { bertOptions } from './bert.ts';
 import { ALL_BIASES, expectField, type Family, projections, readActivation } from './common.ts';
 import { classHead, maskedHead } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
 
 const BLOCK = 'encoder.albert_layer_groups.0.albert_layers.0';
 
 export const albert: Family = {
   name: 'albert',
+  types: ['albert'],
   prefixes: ['albert.', ''],
   options: (c, has) => {
     const { embedding_size: embedDim = 128 } = c;
@@ -47,3 +49,11 @@ export const albert: Family = {
   constants: ['/predictions.bias', '/predictions.decoder.bias'],
   others: ['pooler'],
 };
+
+export const published = (): Published => ({
+  albert: {
+    models: ['ALBERT'],
+    heads: 'masked word, sentence order, classes, token classes, answers, choices',
+    config: SIZES,
+  },
+});

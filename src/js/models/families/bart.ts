@@ -4,6 +4,7 @@ import type { TransformerOptions } from '../options.ts';
 import { bartNames, bartStacks } from './bartStacks.ts';
 import { ALL_BIASES, type Config, expectField, type Family, type HasTensor, readActivation } from './common.ts';
 import { countClasses, isFor } from './heads.ts';
+import { type Published, STACK_SIZES } from './published.ts';
 
 const NAMES = {
   ...bartNames((stack) => ({
@@ -48,6 +49,7 @@ function stacks(c: Config, has: HasTensor, positions: Partial<TransformerOptions
 
 export const bart: Family = {
   name: 'bart',
+  types: ['bart'],
   prefixes: ['model.', ''],
   options: (c, has) => {
     expectField(c, 'static_position_embeddings', false);
@@ -60,6 +62,7 @@ export const bart: Family = {
 
 export const marian: Family = {
   name: 'marian',
+  types: ['marian'],
   prefixes: ['model.', ''],
   options: (c, has) => {
     expectField(c, 'static_position_embeddings', true);
@@ -70,3 +73,16 @@ export const marian: Family = {
   // Early files contain the sines and cosines of the positions.
   constants: ['encoder.embed_positions.weight', 'decoder.embed_positions.weight'],
 };
+
+export const published = (): Published => ({
+  bart: {
+    models: ['BART'],
+    heads: 'next token',
+    config: { ...STACK_SIZES, max_position_embeddings: 64 },
+  },
+  marian: {
+    models: ['Marian', 'opus-mt'],
+    heads: 'next token',
+    config: { ...STACK_SIZES, max_position_embeddings: 64 },
+  },
+});

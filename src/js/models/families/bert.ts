@@ -2,6 +2,10 @@
 
 import { ALL_BIASES, type Config, expectField, type Family, projections, readActivation } from './common.ts';
 import { classHead, maskedHead } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
+
+/** How the vector of a text is pooled, by pooling_type in GGUF. */
+const GGUF_POOLING: Record<number, 'mean' | 'first' | 'last'> = { 1: 'mean', 2: 'first', 3: 'last' };
 
 export const BERT_LAYER = {
   ...projections('blocks.L.attention', 'encoder.layer.L.attention', [
@@ -42,6 +46,30 @@ export function bertOptions(c: Config) {
 
 export const bert: Family = {
   name: 'bert',
+  types: ['bert'],
+  gguf: {
+    bert: {
+      type: 'bert',
+      names: {
+        token_embd: 'embeddings.word_embeddings',
+        position_embd: 'embeddings.position_embeddings',
+        token_types: 'embeddings.token_type_embeddings',
+        token_embd_norm: 'embeddings.LayerNorm',
+        'blk.L.attn_output': 'encoder.layer.L.attention.output.dense',
+        'blk.L.attn_output_norm': 'encoder.layer.L.attention.output.LayerNorm',
+        'blk.L.ffn_up': 'encoder.layer.L.intermediate.dense',
+        'blk.L.ffn_down': 'encoder.layer.L.output.dense',
+        'blk.L.layer_output_norm': 'encoder.layer.L.output.LayerNorm',
+      },
+      qkv: [
+        'encoder.layer.L.attention.self.query',
+        'encoder.layer.L.attention.self.key',
+        'encoder.layer.L.attention.self.value',
+      ],
+      others: ['cls', 'cls.output'],
+      options: (_, integer) => ({ pool: GGUF_POOLING[integer('pooling_type', 0)] ?? 'none' }),
+    },
+  },
   prefixes: ['bert.', ''],
   options: (c, has) => {
     // Some files contain only a part of the head for masked tokens, which cannot be used.
@@ -68,3 +96,11 @@ export const bert: Family = {
   },
   constants: ['/cls.predictions.bias', '/cls.predictions.decoder.bias'],
 };
+
+export const published = (): Published => ({
+  bert: {
+    models: ['BERT', 'MiniLM', 'E5', 'BGE'],
+    heads: 'masked word, next sentence, classes, token classes, answers, choices',
+    config: SIZES,
+  },
+});

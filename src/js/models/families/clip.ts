@@ -1,12 +1,14 @@
 // CLIP: one tower for texts, one for pictures.
 
 import type { Family } from './common.ts';
+import { type Published, SIZES } from './published.ts';
 import { pictureOptions, projectedTo, towerBlocks, towerConfig, towerOptions } from './towers.ts';
 
 const CLIP = { activation: 'quick_gelu', eps: 1e-5 };
 
 export const clip: Family = {
   name: 'clip_text',
+  types: ['clip_text_model', 'clip'],
   prefixes: ['text_model.', ''],
   options: (config, has) => {
     const c = towerConfig(config, 'text');
@@ -32,6 +34,7 @@ export const clip: Family = {
 
 export const clipVision: Family = {
   name: 'clip_vision',
+  types: ['clip_vision_model'],
   prefixes: ['vision_model.', ''],
   options: (config, has) => {
     const c = towerConfig(config, 'vision');
@@ -54,3 +57,16 @@ export const clipVision: Family = {
     pooler: '/visual_projection',
   },
 };
+
+export const published = (): Published => ({
+  clip_text: {
+    models: ['CLIP (its text tower)'],
+    heads: 'pooled text, with its projection; similarity with pictures',
+    config: SIZES,
+  },
+  clip_vision: {
+    models: ['CLIP (its vision tower)'],
+    heads: 'pooled picture, with its projection',
+    config: { ...SIZES, image_size: 32, patch_size: 8 },
+  },
+});

@@ -3,6 +3,7 @@
 import { attentionBias, type Config, expectField, type Family, windowsByLayer } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 /** Returns the options of Cohere 2, in which only layers with a window rotate queries and keys. */
 function localRotation(c: Config, rotary: object) {
@@ -14,6 +15,7 @@ function localRotation(c: Config, rotary: object) {
 /** Blocks compute attention and feed-forward in parallel, after one norm without bias. */
 export const cohere: Family = {
   name: 'cohere',
+  types: ['cohere', 'cohere2'],
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
@@ -44,3 +46,11 @@ export const cohere: Family = {
   ),
   names: LLAMA,
 };
+
+export const published = (): Published => ({
+  cohere: {
+    models: ['Command R', 'Command R7B', 'Aya'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_key_value_heads: 2, sliding_window: 8 },
+  },
+});

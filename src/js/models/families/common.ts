@@ -36,8 +36,28 @@ export type TensorSource = {
   form?: 'convolution' | 'stacked';
 };
 export type Names = Record<string, string | TensorSource>;
+/** How GGUF files store the tensors of a family. */
+export type Architecture = {
+  /** model_type in Hugging Face's config.json */
+  type: string;
+  /** names of Hugging Face by names of GGUF, both without .weight and .bias; L is the number of a block */
+  names: Record<string, string>;
+  /**
+   * Hugging Face's name of the fused projection, or the names of its three projections; undefined if they are in
+   * `names`
+   */
+  qkv?: string | readonly [q: string, k: string, v: string];
+  /** true: rows of q and k are in the order in which neighbouring elements are rotated together */
+  neighbours?: boolean;
+  /** names of tensors that are not opened */
+  others?: readonly string[];
+  /** Returns options that only GGUF files define. hasBias: true if a layer of the first block has a bias; integer: reads the metadata. */
+  options?: (hasBias: HasTensor, integer: (key: string, fallback: number) => number) => Partial<TransformerOptions>;
+};
 export type Family = {
   name: string;
+  /** values of model_type in config.json */
+  types: readonly string[];
   /** that the names of the base model may have; '' if it was saved without a head */
   prefixes: readonly string[];
   options: (config: Config, has: HasTensor) => TransformerOptions;
@@ -51,6 +71,8 @@ export type Family = {
   others?: readonly string[];
   /** true: every text is lower-cased, and cut or padded to the length of the context */
   fixedLength?: boolean;
+  /** the form of GGUF files, by general.architecture */
+  gguf?: Readonly<Record<string, Architecture>>;
   /** the family of files in which the tensor `without` is missing */
   encoderOnly?: { without: string; family: Family };
 };

@@ -14,6 +14,7 @@ import {
   UnsupportedField,
 } from './common.ts';
 import { classHead, isFor, maskedHead } from './heads.ts';
+import { ENCODER_HEADS, type Published, SIZES } from './published.ts';
 
 const TERMS: Record<string, 'query' | 'key'> = { c2p: 'query', p2c: 'key' };
 
@@ -64,6 +65,7 @@ function debertaHead(c: Config, has: HasTensor): Partial<TransformerOptions> {
 
 export const debertaV2: Family = {
   name: 'deberta-v2',
+  types: ['deberta-v2'],
   prefixes: ['deberta.', ''],
   options: (c, has) => {
     const disentangled = { ...readPositions(c), convolution: readConvolution(c) };
@@ -105,3 +107,17 @@ export const debertaV2: Family = {
   // Only pre-training uses this table, unless config.json has position_biased_input.
   others: ['embeddings.position_embeddings'],
 };
+
+export const published = (): Published => ({
+  'deberta-v2': {
+    models: ['DeBERTa (2 and 3)'],
+    heads: ENCODER_HEADS,
+    config: {
+      ...SIZES,
+      pos_att_type: 'c2p|p2c',
+      position_biased_input: false,
+      relative_attention: true,
+      share_att_key: true,
+    },
+  },
+});

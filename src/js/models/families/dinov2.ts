@@ -2,9 +2,11 @@
 
 import { ALL_BIASES, expectField, type Family, projections, readActivation } from './common.ts';
 import { countClasses } from './heads.ts';
+import type { Published } from './published.ts';
 
 export const dinov2: Family = {
   name: 'dinov2',
+  types: ['dinov2'],
   prefixes: ['dinov2.', ''],
   options: (c, has) => {
     const { image_size: given = 224, patch_size: size = 14, qkv_bias = true } = c;
@@ -52,3 +54,11 @@ export const dinov2: Family = {
   // The mask token is used only in pre-training.
   others: ['embeddings.mask_token'],
 };
+
+export const published = (): Published => ({
+  dinov2: {
+    models: ['DINOv2'],
+    heads: 'classes of a picture',
+    config: { num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4, image_size: 32, patch_size: 8 },
+  },
+});

@@ -2,9 +2,11 @@
 
 import { ALL_BIASES, type Family, projections, readActivation } from './common.ts';
 import { classHead, maskedHead } from './heads.ts';
+import type { Published } from './published.ts';
 
 export const distilbert: Family = {
   name: 'distilbert',
+  types: ['distilbert'],
   prefixes: ['distilbert.', ''],
   options: (c, has) => {
     const masked = has('/vocab_transform.weight');
@@ -41,3 +43,11 @@ export const distilbert: Family = {
     head: { from: '/vocab_projector', also: ['/classifier', '/qa_outputs'] },
   },
 };
+
+export const published = (): Published => ({
+  distilbert: {
+    models: ['DistilBERT'],
+    heads: 'masked word, classes, token classes, answers',
+    config: { n_layers: 2, dim: 64, n_heads: 4, hidden_dim: 128, vocab_size: 100, max_position_embeddings: 64 },
+  },
+});

@@ -4,6 +4,7 @@ import type { TransformerOptions } from '../options.ts';
 import { BERT_LAYER, bertOptions } from './bert.ts';
 import { ALL_BIASES, type Config, expectField, type Family, type HasTensor, readActivation } from './common.ts';
 import { classHead, maskedHead } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
 
 function electraHead(c: Config, has: HasTensor): Partial<TransformerOptions> {
   const activation = readActivation('hidden_act', c.hidden_act ?? 'gelu');
@@ -24,6 +25,7 @@ const embedDim = (c: Config): number => c.embedding_size ?? 128;
 
 export const electra: Family = {
   name: 'electra',
+  types: ['electra'],
   prefixes: ['electra.', ''],
   options: (c, has) => ({
     ...bertOptions({ ...c, embedding_size: undefined }),
@@ -47,3 +49,11 @@ export const electra: Family = {
     },
   },
 };
+
+export const published = (): Published => ({
+  electra: {
+    models: ['ELECTRA'],
+    heads: 'replaced token, masked word, classes, token classes, answers, choices',
+    config: SIZES,
+  },
+});

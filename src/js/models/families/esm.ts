@@ -2,6 +2,7 @@
 
 import { BERT_LAYER, bertOptions } from './bert.ts';
 import { ALL_BIASES, expectField, type Family } from './common.ts';
+import { type Published, SIZES } from './published.ts';
 import { ROBERTA_HEAD, robertaHead } from './roberta.ts';
 
 /** The share of tokens that were masked in training: 15% were selected, and 80% of these became the mask. */
@@ -9,6 +10,7 @@ const MASKED = 0.15 * 0.8;
 
 export const esm: Family = {
   name: 'esm',
+  types: ['esm'],
   prefixes: ['esm.', ''],
   options: (c, has) => {
     expectField(c, 'is_folding_model', false);
@@ -45,3 +47,11 @@ export const esm: Family = {
   // Files of models with rotary positions contain a table of positions that is not used.
   others: ['pooler.dense', 'contact_head', 'embeddings.position_embeddings'],
 };
+
+export const published = (): Published => ({
+  esm: {
+    models: ['ESM-1', 'ESM-2'],
+    heads: 'masked word, classes, token classes',
+    config: { ...SIZES, token_dropout: true, mask_token_id: 1 },
+  },
+});

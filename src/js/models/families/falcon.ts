@@ -2,6 +2,7 @@
 
 import { attentionBias, type Config, expectField, type Family, fusedProjections, readActivation } from './common.ts';
 import { causalHead, decoder, lmHeadKind } from './decoder.ts';
+import { DECODER_HEADS, type Published } from './published.ts';
 import { readRotary } from './rope.ts';
 
 /** Returns where the norms are. In the new architecture attention and feed-forward have a norm each, or share one. */
@@ -13,6 +14,7 @@ function normsOf(c: Config) {
 
 export const falcon: Family = {
   name: 'falcon',
+  types: ['falcon'],
   prefixes: ['transformer.', ''],
   options: decoder(
     (c, has) => {
@@ -54,3 +56,11 @@ export const falcon: Family = {
     head: causalHead('/lm_head'),
   },
 };
+
+export const published = (): Published => ({
+  falcon: {
+    models: ['Falcon (7B, 40B and 11B)'],
+    heads: DECODER_HEADS,
+    config: { n_layer: 2, hidden_size: 64, n_head: 4, vocab_size: 100, max_position_embeddings: 64 },
+  },
+});

@@ -2,7 +2,19 @@
 
 import { attentionBias, type Family, type Names, readActivation, windowsByLayer } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
-import { LLAMA, llamaOptions } from './llama.ts';
+import { LLAMA, LLAMA_GGUF, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
+
+/** The form of GGUF files of Gemma 2 and 3. */
+export const GEMMA2_GGUF = {
+  ...LLAMA_GGUF,
+  names: {
+    ...LLAMA_GGUF.names,
+    'blk.L.post_attention_norm': 'model.layers.L.post_attention_layernorm',
+    'blk.L.ffn_norm': 'model.layers.L.pre_feedforward_layernorm',
+    'blk.L.post_ffw_norm': 'model.layers.L.post_feedforward_layernorm',
+  },
+};
 
 /** Returns the sources of Gemma's norms, which multiply by 1 + weight. */
 export const plusOne = (names: Record<string, string>): Names =>
@@ -22,6 +34,8 @@ const DEFAULTS = {
 
 export const gemma2: Family = {
   name: 'gemma2',
+  types: ['gemma2'],
+  gguf: { gemma2: { ...GEMMA2_GGUF, type: 'gemma2' } },
   prefixes: ['model.', ''],
   options: decoder((c, has) => {
     const second = c.model_type === 'gemma2';
@@ -61,5 +75,20 @@ export const gemma2: Family = {
 export const gemma: Family = {
   ...gemma2,
   name: 'gemma',
+  types: ['gemma'],
+  gguf: { gemma: { ...LLAMA_GGUF, type: 'gemma' } },
   names: { ...gemma2.names, ...plusOne({ 'blocks.L.norm2': 'layers.L.post_attention_layernorm' }) },
 };
+
+export const published = (): Published => ({
+  gemma: {
+    models: ['Gemma (1)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, head_dim: 16, num_key_value_heads: 2 },
+  },
+  gemma2: {
+    models: ['Gemma (2)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, head_dim: 16, num_key_value_heads: 2, sliding_window: 8, query_pre_attn_scalar: 16 },
+  },
+});

@@ -11,8 +11,9 @@ import {
   windowsByLayer,
 } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
-import { gemma2, plusOne } from './gemma.ts';
-import { llamaOptions } from './llama.ts';
+import { GEMMA2_GGUF, gemma2, plusOne } from './gemma.ts';
+import { GGUF_HEAD_NORMS, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 import { readRotary } from './rope.ts';
 
 const DEFAULTS = {
@@ -56,6 +57,8 @@ function rotaryByLayer(c: Config, headDim: number) {
 
 export const gemma3: Family = {
   name: 'gemma3',
+  types: ['gemma3', 'gemma3_text'],
+  gguf: { gemma3: { ...GEMMA2_GGUF, type: 'gemma3_text', names: { ...GEMMA2_GGUF.names, ...GGUF_HEAD_NORMS } } },
   prefixes: ['model.', '', 'language_model.model.', 'model.language_model.'],
   options: (config, has) =>
     decoder((fields, has) => {
@@ -87,3 +90,11 @@ export const gemma3: Family = {
     }),
   },
 };
+
+export const published = (): Published => ({
+  gemma3: {
+    models: ['Gemma (3, without pictures)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, head_dim: 16, num_key_value_heads: 2, sliding_window: 8, query_pre_attn_scalar: 16 },
+  },
+});

@@ -2,6 +2,7 @@
 
 import { type Config, expectField, type Family, fusedProjections, perLayer, readActivation } from './common.ts';
 import { causalHead, decoder, lmHeadKind } from './decoder.ts';
+import { DECODER_HEADS, type Published } from './published.ts';
 
 function attentionScale(c: Config) {
   const scale = (c.scale_attn_weights ?? true) ? (c.n_embd / c.n_head) ** -0.5 : 1;
@@ -10,6 +11,24 @@ function attentionScale(c: Config) {
 
 export const gpt2: Family = {
   name: 'gpt2',
+  types: ['gpt2'],
+  gguf: {
+    gpt2: {
+      type: 'gpt2',
+      names: {
+        token_embd: 'transformer.wte',
+        position_embd: 'transformer.wpe',
+        output_norm: 'transformer.ln_f',
+        output: 'lm_head',
+        'blk.L.attn_norm': 'transformer.h.L.ln_1',
+        'blk.L.attn_output': 'transformer.h.L.attn.c_proj',
+        'blk.L.ffn_norm': 'transformer.h.L.ln_2',
+        'blk.L.ffn_up': 'transformer.h.L.mlp.c_fc',
+        'blk.L.ffn_down': 'transformer.h.L.mlp.c_proj',
+      },
+      qkv: 'transformer.h.L.attn.c_attn',
+    },
+  },
   prefixes: ['transformer.', ''],
   options: decoder((c, has) => {
     expectField(c, 'add_cross_attention', false);
@@ -42,3 +61,11 @@ export const gpt2: Family = {
   },
   constants: ['h.L.attn.bias'],
 };
+
+export const published = (): Published => ({
+  gpt2: {
+    models: ['GPT-2', 'DistilGPT2'],
+    heads: DECODER_HEADS,
+    config: { n_layer: 2, n_embd: 64, n_head: 4, n_inner: 128, vocab_size: 100, n_positions: 64 },
+  },
+});

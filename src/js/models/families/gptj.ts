@@ -2,10 +2,12 @@
 
 import { type Family, projections, readActivation, UnsupportedField } from './common.ts';
 import { causalHead, decoder, lmHeadKind } from './decoder.ts';
+import { DECODER_HEADS, type Published } from './published.ts';
 
 /** Blocks compute attention and feed-forward in parallel, after one norm. */
 export const gptj: Family = {
   name: 'gptj',
+  types: ['gptj'],
   prefixes: ['transformer.', ''],
   options: decoder(
     (c, has) => {
@@ -42,3 +44,11 @@ export const gptj: Family = {
   },
   constants: ['h.L.attn.bias'],
 };
+
+export const published = (): Published => ({
+  gptj: {
+    models: ['GPT-J'],
+    heads: DECODER_HEADS,
+    config: { n_layer: 2, n_embd: 64, n_head: 4, n_inner: 128, vocab_size: 100, n_positions: 64, rotary_dim: 8 },
+  },
+});

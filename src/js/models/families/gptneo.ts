@@ -2,6 +2,7 @@
 
 import { type Config, type Family, perLayer, projections, readActivation, UnsupportedField } from './common.ts';
 import { causalHead, decoder, lmHeadKind } from './decoder.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 /**
  * Returns the attention window of each layer. attention_types has lists of types, each with the number of its
@@ -22,6 +23,7 @@ function windowsOf({ attention_types: groups, num_layers: layers, window_size: w
 /** Scores are not divided by the square root of the width of a head. */
 export const gptneo: Family = {
   name: 'gpt_neo',
+  types: ['gpt_neo'],
   prefixes: ['transformer.', ''],
   options: decoder(
     (c, has) => {
@@ -57,3 +59,11 @@ export const gptneo: Family = {
   },
   constants: ['h.L.attn.attention.bias'],
 };
+
+export const published = (): Published => ({
+  gpt_neo: {
+    models: ['GPT-Neo', 'TinyStories'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_layers: 2, num_heads: 4, attention_types: [[['global', 'local'], 1]] },
+  },
+});

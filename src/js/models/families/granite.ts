@@ -3,10 +3,12 @@
 import { attentionBias, type Family } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 /** Llama with four more factors. */
 export const granite: Family = {
   name: 'granite',
+  types: ['granite'],
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
@@ -25,3 +27,11 @@ export const granite: Family = {
   ),
   names: LLAMA,
 };
+
+export const published = (): Published => ({
+  granite: {
+    models: ['Granite (3)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_key_value_heads: 2 },
+  },
+});

@@ -2,9 +2,11 @@
 
 import { bartNames, bartStacks } from './bartStacks.ts';
 import { expectField, type Family, readActivation } from './common.ts';
+import { type Published, STACK_SIZES } from './published.ts';
 
 export const m2m100: Family = {
   name: 'm2m_100',
+  types: ['m2m_100'],
   prefixes: ['model.', ''],
   options: (c) => {
     expectField(c, 'normalize_before', true);
@@ -33,3 +35,11 @@ export const m2m100: Family = {
   // Early files contain the sines and cosines of the positions.
   constants: ['encoder.embed_positions.weights', 'decoder.embed_positions.weights'],
 };
+
+export const published = (): Published => ({
+  m2m_100: {
+    models: ['M2M-100', 'NLLB-200'],
+    heads: 'next token',
+    config: { ...STACK_SIZES, max_position_embeddings: 64 },
+  },
+});

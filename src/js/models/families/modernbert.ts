@@ -2,9 +2,11 @@
 
 import { expectField, type Family, fusedProjections, readActivation, windowsByLayer } from './common.ts';
 import { classHead, isFor, maskedHead } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
 
 export const modernbert: Family = {
   name: 'modernbert',
+  types: ['modernbert'],
   prefixes: ['model.', ''],
   options: (c, has) => {
     const masked = has('/head.dense.weight') && !has('/classifier.weight');
@@ -68,3 +70,11 @@ export const modernbert: Family = {
     head: { from: '/decoder', also: '/classifier' },
   },
 };
+
+export const published = (): Published => ({
+  modernbert: {
+    models: ['ModernBERT'],
+    heads: 'masked word, classes, token classes, answers',
+    config: SIZES,
+  },
+});

@@ -2,6 +2,7 @@
 
 import { BERT_LAYER, bertOptions } from './bert.ts';
 import { ALL_BIASES, expectField, type Family, projections } from './common.ts';
+import { ENCODER_HEADS, type Published, SIZES } from './published.ts';
 import { ROBERTA_HEAD, robertaHead } from './roberta.ts';
 
 /** The id of the padding token and the number of buckets do not depend on config.json. */
@@ -10,6 +11,7 @@ const BUCKETS = 32;
 
 export const mpnet: Family = {
   name: 'mpnet',
+  types: ['mpnet'],
   prefixes: ['mpnet.', ''],
   options: (c, has) => {
     expectField(c, 'relative_attention_num_buckets', BUCKETS);
@@ -34,3 +36,11 @@ export const mpnet: Family = {
   constants: ['/lm_head.bias', '/lm_head.decoder.bias'],
   others: ['pooler.dense'],
 };
+
+export const published = (): Published => ({
+  mpnet: {
+    models: ['MPNet', 'all-mpnet-base'],
+    heads: ENCODER_HEADS,
+    config: SIZES,
+  },
+});

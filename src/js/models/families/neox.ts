@@ -2,10 +2,28 @@
 
 import { attentionBias, type Family, fusedProjections, readActivation } from './common.ts';
 import { causalHead, decoder, lmHeadKind } from './decoder.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 import { readRotary } from './rope.ts';
 
 export const neox: Family = {
   name: 'gpt_neox',
+  types: ['gpt_neox'],
+  gguf: {
+    gptneox: {
+      type: 'gpt_neox',
+      names: {
+        token_embd: 'gpt_neox.embed_in',
+        output_norm: 'gpt_neox.final_layer_norm',
+        output: 'embed_out',
+        'blk.L.attn_norm': 'gpt_neox.layers.L.input_layernorm',
+        'blk.L.attn_output': 'gpt_neox.layers.L.attention.dense',
+        'blk.L.ffn_norm': 'gpt_neox.layers.L.post_attention_layernorm',
+        'blk.L.ffn_up': 'gpt_neox.layers.L.mlp.dense_h_to_4h',
+        'blk.L.ffn_down': 'gpt_neox.layers.L.mlp.dense_4h_to_h',
+      },
+      qkv: 'gpt_neox.layers.L.attention.query_key_value',
+    },
+  },
   prefixes: ['gpt_neox.', ''],
   options: decoder(
     (c, has) => {
@@ -43,3 +61,11 @@ export const neox: Family = {
   },
   constants: ['layers.L.attention.bias'],
 };
+
+export const published = (): Published => ({
+  gpt_neox: {
+    models: ['Pythia', 'GPT-NeoX'],
+    heads: DECODER_HEADS,
+    config: SIZES,
+  },
+});

@@ -1,6 +1,7 @@
 // Nomic's BERT, which has rotary positions and a gated feed-forward.
 
 import { ALL_BIASES, type Config, expectField, type Family, fusedProjections, UnsupportedField } from './common.ts';
+import type { Published } from './published.ts';
 
 const GATES: Record<string, 'silu' | 'gelu'> = { swiglu: 'silu', geglu: 'gelu' };
 
@@ -20,6 +21,7 @@ function checkFields(c: Config) {
 
 export const nomicBert: Family = {
   name: 'nomic_bert',
+  types: ['nomic_bert'],
   prefixes: ['bert.', ''],
   options: (c) => {
     checkFields(c);
@@ -63,3 +65,20 @@ export const nomicBert: Family = {
     'blocks.L.norm2': 'encoder.layers.L.norm2',
   },
 };
+
+export const published = (): Published => ({
+  nomic_bert: {
+    models: ['Nomic Embed (1 and 1.5)'],
+    heads: 'none: vectors of sentences',
+    config: {
+      n_layer: 2,
+      n_embd: 64,
+      n_head: 4,
+      n_inner: 128,
+      vocab_size: 100,
+      n_positions: 64,
+      activation_function: 'swiglu',
+      rotary_emb_fraction: 1,
+    },
+  },
+});

@@ -2,9 +2,11 @@
 
 import { attentionBias, type Family, projections, readActivation } from './common.ts';
 import { causalHead, decoder, lmHeadKind } from './decoder.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 export const opt: Family = {
   name: 'opt',
+  types: ['opt'],
   prefixes: ['model.decoder.', 'decoder.'],
   options: decoder((c, has) => {
     const bias = c.enable_bias ?? true;
@@ -46,3 +48,11 @@ export const opt: Family = {
   },
   others: ['project_out'],
 };
+
+export const published = (): Published => ({
+  opt: {
+    models: ['OPT'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, ffn_dim: 128 },
+  },
+});

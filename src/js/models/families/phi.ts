@@ -2,12 +2,27 @@
 
 import { ANY_LENGTH, type Family, fusedProjections, readActivation } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
-import { LLAMA, llamaOptions } from './llama.ts';
+import { LLAMA, LLAMA_GGUF, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 import { readRotary, scalingFields } from './rope.ts';
 
 /** Blocks compute attention and feed-forward in parallel, after one norm. */
 export const phi: Family = {
   name: 'phi',
+  types: ['phi'],
+  gguf: {
+    phi2: {
+      ...LLAMA_GGUF,
+      type: 'phi',
+      names: {
+        ...LLAMA_GGUF.names,
+        output_norm: 'model.final_layernorm',
+        'blk.L.attn_output': 'model.layers.L.self_attn.dense',
+        'blk.L.ffn_up': 'model.layers.L.mlp.fc1',
+        'blk.L.ffn_down': 'model.layers.L.mlp.fc2',
+      },
+    },
+  },
   prefixes: ['model.', ''],
   options: decoder(
     (c, has) => {
@@ -47,6 +62,14 @@ export const phi: Family = {
 
 export const phi3: Family = {
   name: 'phi3',
+  types: ['phi3'],
+  gguf: {
+    phi3: {
+      type: 'phi3',
+      names: { ...LLAMA_GGUF.names, 'blk.L.ffn_up': 'model.layers.L.mlp.gate_up_proj' },
+      qkv: 'model.layers.L.self_attn.qkv_proj',
+    },
+  },
   prefixes: ['model.', ''],
   options: decoder(
     (c, has) => ({
@@ -65,3 +88,16 @@ export const phi3: Family = {
     'blocks.L.up': { from: 'layers.L.mlp.gate_up_proj', part: ['halves', 1] },
   },
 };
+
+export const published = (): Published => ({
+  phi: {
+    models: ['Phi (1, 1.5 and 2)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_key_value_heads: 2 },
+  },
+  phi3: {
+    models: ['Phi (3)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_key_value_heads: 2, sliding_window: 8 },
+  },
+});

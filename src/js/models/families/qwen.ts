@@ -2,7 +2,8 @@
 
 import { attentionBias, type Config, type Family, windowsByLayer } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
-import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { GGUF_HEAD_NORMS, LLAMA, LLAMA_GGUF, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 const qwenWindow = (c: Config) => {
   const windows = windowsByLayer(c, (i) => i >= (c.max_window_layers ?? 28));
@@ -11,6 +12,8 @@ const qwenWindow = (c: Config) => {
 
 export const qwen2: Family = {
   name: 'qwen2',
+  types: ['qwen2'],
+  gguf: { qwen2: { ...LLAMA_GGUF, type: 'qwen2' } },
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => ({
@@ -26,6 +29,8 @@ export const qwen2: Family = {
 
 export const qwen3: Family = {
   name: 'qwen3',
+  types: ['qwen3'],
+  gguf: { qwen3: { ...LLAMA_GGUF, type: 'qwen3', names: { ...LLAMA_GGUF.names, ...GGUF_HEAD_NORMS } } },
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
@@ -46,3 +51,23 @@ export const qwen3: Family = {
     'blocks.L.attention.normK': 'layers.L.self_attn.k_norm',
   },
 };
+
+export const published = (): Published => ({
+  qwen2: {
+    models: ['Qwen (1.5, 2 and 2.5)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_key_value_heads: 2, sliding_window: 8, use_sliding_window: true, max_window_layers: 0 },
+  },
+  qwen3: {
+    models: ['Qwen (3)'],
+    heads: DECODER_HEADS,
+    config: {
+      ...SIZES,
+      head_dim: 16,
+      num_key_value_heads: 2,
+      sliding_window: 8,
+      use_sliding_window: true,
+      max_window_layers: 0,
+    },
+  },
+});

@@ -4,6 +4,7 @@ import type { TransformerOptions } from '../options.ts';
 import { BERT_LAYER, bertOptions } from './bert.ts';
 import { ALL_BIASES, type Config, type Family, type HasTensor } from './common.ts';
 import { classHead, maskedHead } from './heads.ts';
+import { ENCODER_HEADS, type Published, SIZES } from './published.ts';
 
 /** Returns the options of the pooler and the head. */
 export function robertaHead(c: Config, has: HasTensor): Partial<TransformerOptions> {
@@ -24,6 +25,7 @@ export const ROBERTA_HEAD = {
 
 export const roberta: Family = {
   name: 'roberta',
+  types: ['roberta', 'xlm-roberta', 'camembert'],
   prefixes: ['roberta.', ''],
   options: (c, has) => {
     const positionOffset = (c.pad_token_id ?? 1) + 1;
@@ -40,3 +42,11 @@ export const roberta: Family = {
   constants: ['/lm_head.bias', '/lm_head.decoder.bias'],
   others: ['pooler.dense'],
 };
+
+export const published = (): Published => ({
+  roberta: {
+    models: ['RoBERTa', 'XLM-R', 'CamemBERT'],
+    heads: ENCODER_HEADS,
+    config: SIZES,
+  },
+});

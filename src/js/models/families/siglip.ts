@@ -2,12 +2,14 @@
 
 import { ALL_BIASES, type Family, type Names, UnsupportedField } from './common.ts';
 import { countClasses } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
 import { pictureOptions, towerBlocks, towerConfig, towerOptions } from './towers.ts';
 
 const SIGLIP = { activation: 'gelu_pytorch_tanh', eps: 1e-6, width: 768, heads: 12, mlp: 3072 };
 
 export const siglip: Family = {
   name: 'siglip_text',
+  types: ['siglip_text_model', 'siglip'],
   fixedLength: true,
   prefixes: ['text_model.', ''],
   options: (config) => {
@@ -44,6 +46,7 @@ const fusedPool = (letter: 'w' | 'b', part: 'weight' | 'bias'): Names =>
 
 export const siglipVision: Family = {
   name: 'siglip_vision',
+  types: ['siglip_vision_model'],
   prefixes: ['vision_model.', ''],
   options: (config, has) => {
     const c = towerConfig(config, 'vision');
@@ -75,3 +78,16 @@ export const siglipVision: Family = {
   // A model with a classifier does not use this head, because the classifier reads the mean of the patches.
   others: ['head'],
 };
+
+export const published = (): Published => ({
+  siglip_text: {
+    models: ['SigLIP (and SigLIP 2 for one size, the text tower)'],
+    heads: 'pooled text; similarity with pictures',
+    config: SIZES,
+  },
+  siglip_vision: {
+    models: ['SigLIP (and SigLIP 2 for one size, the vision tower)'],
+    heads: 'pooled picture, classes of a picture',
+    config: { ...SIZES, image_size: 32, patch_size: 8 },
+  },
+});

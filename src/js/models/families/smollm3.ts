@@ -3,6 +3,7 @@
 import { attentionBias, type Config, type Family, perLayer, UnsupportedField, windowsByLayer } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 /** Returns true for each layer with rotary positions. Contrary to its name, no_rope_layers has a 1 for these layers. */
 function rotatedLayers({ no_rope_layers: list, no_rope_layer_interval: every, num_hidden_layers: layers }: Config) {
@@ -14,6 +15,7 @@ function rotatedLayers({ no_rope_layers: list, no_rope_layer_interval: every, nu
 
 export const smollm3: Family = {
   name: 'smollm3',
+  types: ['smollm3'],
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
@@ -35,3 +37,17 @@ export const smollm3: Family = {
   ),
   names: LLAMA,
 };
+
+export const published = (): Published => ({
+  smollm3: {
+    models: ['SmolLM (3)'],
+    heads: DECODER_HEADS,
+    config: {
+      ...SIZES,
+      num_key_value_heads: 2,
+      sliding_window: 8,
+      use_sliding_window: true,
+      no_rope_layer_interval: 2,
+    },
+  },
+});

@@ -3,6 +3,7 @@
 import type { Family, TensorSource } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 /** The largest number of heads whose norms are found. */
 const MAX_HEADS = 256;
@@ -15,6 +16,7 @@ function headNorms(name: string): TensorSource {
 
 export const stablelm: Family = {
   name: 'stablelm',
+  types: ['stablelm'],
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
@@ -37,3 +39,11 @@ export const stablelm: Family = {
     'blocks.L.attention.normK': headNorms('k_layernorm'),
   },
 };
+
+export const published = (): Published => ({
+  stablelm: {
+    models: ['StableLM (3B and 2 1.6B)'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, num_key_value_heads: 2 },
+  },
+});

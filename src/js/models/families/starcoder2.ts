@@ -3,9 +3,11 @@
 import { attentionBias, type Family, readActivation } from './common.ts';
 import { decoder, lmHeadKind } from './decoder.ts';
 import { LLAMA, LLAMA_PREFIXES, llamaOptions } from './llama.ts';
+import { DECODER_HEADS, type Published, SIZES } from './published.ts';
 
 export const starcoder2: Family = {
   name: 'starcoder2',
+  types: ['starcoder2'],
   prefixes: LLAMA_PREFIXES,
   options: decoder(
     (c, has) => {
@@ -27,3 +29,11 @@ export const starcoder2: Family = {
   ),
   names: { ...LLAMA, 'blocks.L.up': 'layers.L.mlp.c_fc', 'blocks.L.down': 'layers.L.mlp.c_proj' },
 };
+
+export const published = (): Published => ({
+  starcoder2: {
+    models: ['StarCoder2'],
+    heads: DECODER_HEADS,
+    config: { ...SIZES, sliding_window: 8 },
+  },
+});

@@ -3,6 +3,7 @@
 import type { TransformerOptions } from '../options.ts';
 import {
   ANY_LENGTH,
+  type Architecture,
   type Family,
   type Names,
   prefixKeys,
@@ -11,6 +12,7 @@ import {
   type TensorSource,
 } from './common.ts';
 import { countClasses } from './heads.ts';
+import type { Published } from './published.ts';
 
 /** @param last index of the feed-forward in a block */
 const t5Stack = (stack: string, last: number): Names => ({
@@ -27,8 +29,39 @@ const t5Stack = (stack: string, last: number): Names => ({
   norm: `${stack}.final_layer_norm`,
 });
 
+/** @param last index of the feed-forward in a block */
+const ggufStack = (at: 'enc' | 'dec', stack: 'encoder' | 'decoder', last: number): Record<string, string> => ({
+  [`${at}.output_norm`]: `${stack}.final_layer_norm`,
+  [`${at}.blk.L.attn_norm`]: `${stack}.block.L.layer.0.layer_norm`,
+  ...Object.fromEntries(
+    ['q', 'k', 'v', 'o'].map((p) => [`${at}.blk.L.attn_${p}`, `${stack}.block.L.layer.0.SelfAttention.${p}`]),
+  ),
+  [`${at}.blk.L.attn_rel_b`]: `${stack}.block.L.layer.0.SelfAttention.relative_attention_bias`,
+  [`${at}.blk.L.ffn_norm`]: `${stack}.block.L.layer.${last}.layer_norm`,
+  [`${at}.blk.L.ffn_gate`]: `${stack}.block.L.layer.${last}.DenseReluDense.wi_0`,
+  [`${at}.blk.L.ffn_up`]: `${stack}.block.L.layer.${last}.DenseReluDense.wi_1`,
+  [`${at}.blk.L.ffn_down`]: `${stack}.block.L.layer.${last}.DenseReluDense.wo`,
+});
+
+const GGUF: Architecture = {
+  type: 't5',
+  names: {
+    token_embd: 'shared',
+    output: 'lm_head',
+    ...ggufStack('enc', 'encoder', 1),
+    ...ggufStack('dec', 'decoder', 2),
+    'dec.blk.L.cross_attn_norm': 'decoder.block.L.layer.1.layer_norm',
+    ...Object.fromEntries(
+      ['q', 'k', 'v', 'o'].map((p) => [`dec.blk.L.cross_attn_${p}`, `decoder.block.L.layer.1.EncDecAttention.${p}`]),
+    ),
+    'dec.blk.L.cross_attn_rel_b': 'decoder.block.L.layer.1.EncDecAttention.relative_attention_bias',
+  },
+};
+
 const encoderDecoder: Family = {
   name: 't5',
+  types: ['t5', 'mt5'],
+  gguf: { t5: GGUF, t5encoder: GGUF },
   prefixes: [''],
   options: (c, has) => {
     const kind = c.feed_forward_proj ?? (c.model_type === 'mt5' ? 'gated-gelu' : 'relu');
@@ -102,3 +135,11 @@ export const t5: Family = {
   ...encoderDecoder,
   encoderOnly: { without: 'decoder.final_layer_norm.weight', family: encoder },
 };
+
+export const published = (): Published => ({
+  t5: {
+    models: ['T5', 'Flan-T5', 'mT5'],
+    heads: 'next token, answers; the encoder alone',
+    config: { num_layers: 2, d_model: 64, d_kv: 16, num_heads: 4, d_ff: 128, vocab_size: 100 },
+  },
+});

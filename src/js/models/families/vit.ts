@@ -2,9 +2,11 @@
 
 import { ALL_BIASES, expectField, type Family, projections, readActivation } from './common.ts';
 import { countClasses } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
 
 export const vit: Family = {
   name: 'vit',
+  types: ['vit', 'deit'],
   prefixes: ['vit.', 'deit.', ''],
   options: (c, has) => {
     const [height, width] = Array.isArray(c.image_size) ? c.image_size : [c.image_size, c.image_size];
@@ -53,3 +55,11 @@ export const vit: Family = {
   // The mask token is used only in pre-training.
   others: ['pooler.dense', 'embeddings.mask_token'],
 };
+
+export const published = (): Published => ({
+  vit: {
+    models: ['ViT', 'DeiT'],
+    heads: 'classes of a picture',
+    config: { ...SIZES, image_size: 32, patch_size: 8 },
+  },
+});

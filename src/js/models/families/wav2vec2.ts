@@ -13,6 +13,7 @@ import {
   UnsupportedField,
 } from './common.ts';
 import { countClasses } from './heads.ts';
+import { type Published, SIZES } from './published.ts';
 
 const LAYERS = 7;
 
@@ -58,6 +59,7 @@ function refuseParts(c: Config, has: HasTensor) {
 
 export const wav2vec2: Family = {
   name: 'wav2vec2',
+  types: ['wav2vec2', 'hubert'],
   prefixes: ['wav2vec2.', 'hubert.', ''],
   options: (c, has) => {
     refuseParts(c, has);
@@ -109,3 +111,11 @@ export const wav2vec2: Family = {
   // In training this vector replaces masked frames.
   constants: ['masked_spec_embed'],
 };
+
+export const published = (): Published => ({
+  wav2vec2: {
+    models: ['wav2vec 2.0', 'HuBERT'],
+    heads: 'letters of speech, classes, frame classes',
+    config: SIZES,
+  },
+});

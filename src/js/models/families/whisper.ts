@@ -1,6 +1,7 @@
 // Whisper.
 
 import { type Family, type Names, prefixKeys, projections, readActivation } from './common.ts';
+import { type Published, STACK_SIZES } from './published.ts';
 
 const whisperStack = (stack: string): Names => ({
   'embedding.position': `${stack}.embed_positions.weight`,
@@ -14,6 +15,7 @@ const whisperStack = (stack: string): Names => ({
 
 export const whisper: Family = {
   name: 'whisper',
+  types: ['whisper'],
   prefixes: ['model.', ''],
   options: (c) => {
     const shared = {
@@ -54,3 +56,11 @@ export const whisper: Family = {
     'encoder.embedding.conv2': { from: 'encoder.conv2', form: 'convolution' },
   },
 };
+
+export const published = (): Published => ({
+  whisper: {
+    models: ['Whisper'],
+    heads: 'next token',
+    config: { ...STACK_SIZES, max_source_positions: 64, max_target_positions: 64, num_mel_bins: 80 },
+  },
+});

@@ -4,6 +4,7 @@
 //   score(t,s) = scale · (q(t)·k(s) + q(t)·Wk·R(t − s) + k(s)·Wq·R(t − s))
 
 import { shapeOf, type Tensor, viewOf } from '../../memory/tensor.ts';
+import type { Component } from '../component.ts';
 import type { Graph } from '../gradients/graph.ts';
 import type { Resolved } from '../options.ts';
 import { logBucketOf } from '../positions/positions.ts';
@@ -11,7 +12,10 @@ import { scaleRows } from '../rowOperations.ts';
 import type { Run } from '../run.ts';
 import { convolve, kernelOf } from '../sound/convolve.ts';
 
-export { readDisentangled, relativeLayers } from './disentangledOptions.ts';
+import { attendSelf, attention } from './attention.ts';
+import { relativeLayers } from './disentangledOptions.ts';
+
+export { readDisentangled } from './disentangledOptions.ts';
 
 /**
  * rows (U,C): the rows of the table that a run needs. index (T+S−1): for each relative position s − t, the index of its
@@ -41,7 +45,7 @@ export function relativeRow(distance: number, { buckets, distance: most }: NonNu
  * @param input (B,T,C)
  * @param output (B,T,C)
  */
-export function addConvolution(
+function addConvolution(
   run: Run,
   input: Tensor,
   output: Tensor,
@@ -60,8 +64,9 @@ export function addConvolution(
   return run.norm('convolution.norm', graph.add(output, graph.activation(moved, activation)));
 }
 
-export function relativeRows(run: Run, disentangled: NonNullable<Resolved['disentangled']>): RelativeRows {
+function relativeRows(run: Run): RelativeRows {
   const { rows: queries } = run;
+  const disentangled = optionsOf(run);
   const all = Array.from({ length: 2 * queries - 1 }, (_, i) => relativeRow(queries - 1 - i, disentangled));
   const used = Int32Array.from(new Set(all));
   const places = new Map([...used].map((row, i) => [row, i]));
@@ -76,13 +81,13 @@ export function relativeRows(run: Run, disentangled: NonNullable<Resolved['disen
  * Computes the part of a block's scores that depends on relative positions, as a bias (B,H,T,S) for attention.
  * @param at prefix of the names of the attention's weights
  */
-export function relativeScores(
+function relativeScores(
   run: Run,
   at: string,
   { rows, index }: RelativeRows,
   { query, key, sizes, scale }: { query: Tensor; key: Tensor; sizes: Sizes; scale: number },
 ) {
-  const terms = (run.options.disentangled as NonNullable<Resolved['disentangled']>).terms.map(
+  const terms = optionsOf(run).terms.map(
     (axis) =>
       ({
         axis,
@@ -196,3 +201,23 @@ function forEachHead(
       }
   });
 }
+
+const optionsOf = ({ options }: Run) => options.disentangled as NonNullable<Resolved['disentangled']>;
+
+/** Self-attention whose scores also depend on relative positions. */
+export const disentangledAttention: Component = {
+  ...attention,
+  name: 'disentangledAttention',
+  shared: relativeLayers,
+  prepare(run) {
+    run.relative = relativeRows(run);
+  },
+  forward: (run, at, i, x, stream) =>
+    attendSelf(run, at, i, x, stream, (given) =>
+      relativeScores(run, at('attention'), run.relative as RelativeRows, given),
+    ),
+  around(run, i, input, output) {
+    const { convolution } = optionsOf(run);
+    return convolution && i === 0 ? addConvolution(run, input, output, convolution) : output;
+  },
+};

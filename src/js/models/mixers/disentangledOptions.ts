@@ -3,8 +3,8 @@
 import { readBoolean, readNumber, readOptions, readWord } from '../../check/arguments.ts';
 import { argumentError } from '../../check/errors.ts';
 import { ACTIVATIONS, type ActivationKind } from '../../ops/activation.ts';
+import { type LayerShape, norm } from '../layerShapes.ts';
 import type { Resolved, TransformerOptions } from '../options.ts';
-import type { LayerShape } from '../parameters.ts';
 import { SIZE } from '../partOptions.ts';
 
 export type DisentangledOptions = {
@@ -68,10 +68,7 @@ function readConvolution(where: string, options: NonNullable<DisentangledOptions
   return Object.freeze({ kernel, activation: readWord(where, 'activation', given.activation ?? 'tanh', kinds) });
 }
 
-export function* relativeLayers(
-  options: Resolved,
-  norm: (name: string, width: number, options: Resolved) => Iterable<LayerShape>,
-): Generator<LayerShape> {
+export function* relativeLayers(options: Resolved): Generator<LayerShape> {
   const { dModel } = options;
   const {
     buckets,

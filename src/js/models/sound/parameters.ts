@@ -1,7 +1,7 @@
 // The parameters of the convolutions before the blocks.
 
+import type { LayerShape } from '../layerShapes.ts';
 import type { Resolved } from '../options.ts';
-import type { LayerShape } from '../parameters.ts';
 import type { Sound } from './options.ts';
 
 const layer = (name: string, parameters: LayerShape['parameters'], random = true): LayerShape => ({

@@ -357,12 +357,12 @@ const REFUSED = [
   [
     'an architecture',
     { 'general.architecture': 'mamba' },
-    /metadata general\.architecture is 'mamba', which is not one of llama, qwen2/,
+    /metadata general\.architecture is 'mamba', which is not one of bert, bloom, gemma, gemma2/,
   ],
   [
     'no architecture',
     { 'general.architecture': undefined },
-    /metadata general\.architecture is missing, expected one of llama/,
+    /metadata general\.architecture is missing, expected one of bert, bloom/,
   ],
   ['an adapter', { 'general.type': 'adapter' }, /metadata general\.type is 'adapter'/],
   ['a missing key', { 'llama.block_count': undefined }, /metadata llama\.block_count is missing, expected an integer/],

@@ -6,7 +6,7 @@ import { quote } from '../../../check/quote.ts';
 import { elementCount, formatShape } from '../../../check/shape.ts';
 import { type GgufHeader, readGgufHeader, typeOf } from '../../../io/gguf.ts';
 import { dequantize } from '../../../io/ggufTypes.ts';
-import type { Family } from '../../families/common.ts';
+import type { Architecture, Family } from '../../families/common.ts';
 import { FAMILIES } from '../../families/index.ts';
 import type { Container } from '../containers.ts';
 import type { Folder } from '../files.ts';
@@ -14,7 +14,7 @@ import { ggufChatSource } from '../folder/chatSource.ts';
 import type { Storage } from '../readWeights.ts';
 import { ModelMetadata, makeConfig, readHeads } from './ggufConfig.ts';
 import { ggufFamily } from './ggufFamily.ts';
-import { ARCHITECTURES, type Architecture, FREQUENCIES, ggufName } from './ggufNames.ts';
+import { ARCHITECTURES, FREQUENCIES, ggufName } from './ggufNames.ts';
 import { partNames } from './ggufParts.ts';
 import { type Located, makeViews, viewFolder } from './ggufTensors.ts';
 

@@ -9,9 +9,10 @@ import { KINDS, type KnownDType } from '../../../io/dtypes.ts';
 import { type GgufRange, typeOf } from '../../../io/gguf.ts';
 import { type BlockType, dequantize, type GgufType, isInBlocks, toBlockRows } from '../../../io/ggufTypes.ts';
 import { toHalves } from '../../../io/halves.ts';
+import type { Architecture } from '../../families/common.ts';
 import type { Folder } from '../files.ts';
 import type { Storage, Stored } from '../readWeights.ts';
-import { type Architecture, FREQUENCIES, fillName, type ParsedName, parseName, projectionOf } from './ggufNames.ts';
+import { FREQUENCIES, fillName, type ParsedName, parseName, projectionOf } from './ggufNames.ts';
 
 export type Located = GgufRange & { name: string; file: string };
 /** headDim: set if rows n and n + headDim/2 of each head are next to each other. */

@@ -7,7 +7,7 @@ import { quote } from '../../../check/quote.ts';
 import { isInRange, WRITTEN_TYPES, type WrittenType, writeRows } from '../../../io/ggufBlocks.ts';
 import type { GgufValue } from '../../../io/ggufCursor.ts';
 import { newGguf, type Value } from '../../../io/ggufWriter.ts';
-import type { Family } from '../../families/common.ts';
+import type { Architecture, Family } from '../../families/common.ts';
 import { FAMILIES } from '../../families/index.ts';
 import { type Resolved, resolveOptions } from '../../options.ts';
 import { parameterShapes } from '../../parameters.ts';
@@ -16,7 +16,7 @@ import { sourceOf } from '../naming.ts';
 import { ModelMetadata, makeConfig } from './ggufConfig.ts';
 import { ggufFamily, ggufSources } from './ggufFamily.ts';
 import { divisorsOf, KEYS, string, u32 } from './ggufKeys.ts';
-import { ARCHITECTURES, type Architecture, FREQUENCIES, ggufName, parseName, projectionOf } from './ggufNames.ts';
+import { ARCHITECTURES, FREQUENCIES, ggufName, parseName, projectionOf } from './ggufNames.ts';
 import { textKeys } from './ggufText.ts';
 
 export type SaveGgufOptions = {

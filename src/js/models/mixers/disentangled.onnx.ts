@@ -1,12 +1,13 @@
-// Builds the terms of relative positions in the scores of disentangled attention, see src/js/models/mixers/disentangled.ts.
+// The ONNX form of disentangled attention.
 
-import { relativeRow } from '../models/mixers/disentangled.ts';
-import { type Resolved, scaleOf } from '../models/options.ts';
-import { activate, splitHeads, times, type Value } from './operators.ts';
+import type { ComponentForm } from '../../onnx/components.ts';
+import { activate, splitHeads, times, type Value } from '../../onnx/operators.ts';
+import type { Stack } from '../../onnx/stack.ts';
+import { type Resolved, scaleOf } from '../options.ts';
+import { attendSelf } from './attention.onnx.ts';
+import { relativeRow } from './disentangled.ts';
 
-import type { Stack } from './stack.ts';
-
-export type Options = NonNullable<Resolved['disentangled']>;
+type Options = NonNullable<Resolved['disentangled']>;
 
 /** Returns the index of the table's row for each query and key, (T,S). */
 function rowOfCells({ graph, rows, keys }: Stack, options: Options) {
@@ -23,7 +24,7 @@ function rowOfCells({ graph, rows, keys }: Stack, options: Options) {
  * @param input (B,T,C)
  * @param output (B,T,C)
  */
-export function withConvolution(stack: Stack, input: Value, output: Value) {
+function withConvolution(stack: Stack, input: Value, output: Value) {
   const { kernel, activation } = stack.options.disentangled?.convolution ?? {};
   if (!kernel || !activation) return output;
   const { graph } = stack;
@@ -39,14 +40,14 @@ export function withConvolution(stack: Stack, input: Value, output: Value) {
 }
 
 /**
- * Returns the terms of relative positions that are added to the scores, or undefined without disentangled attention.
+ * Returns the terms of relative positions that are added to the scores.
  * @param i block
  * @param given (B,H,T,D), (B,H,S,D)
  * @returns (B,H,T,S)
  */
-export function relativeScores(stack: Stack, i: number, given: { query: Value; key: Value }): Value | undefined {
-  const { disentangled, numHeads, headDim } = stack.options;
-  if (!disentangled) return undefined;
+function relativeScores(stack: Stack, i: number, given: { query: Value; key: Value }): Value {
+  const { numHeads, headDim } = stack.options;
+  const disentangled = stack.options.disentangled as Options;
   const { graph } = stack;
   const at = `blocks.${i}.attention`;
   const { table, cells } = (stack.relative ??= {
@@ -66,3 +67,8 @@ export function relativeScores(stack: Stack, i: number, given: { query: Value; k
   const sum = terms.reduce((a, b) => graph.op('Add', [a, b]));
   return times(graph, sum, scaleOf(stack.options, i));
 }
+
+export const disentangledAttentionForm: ComponentForm = {
+  build: (stack, at, i, x) => attendSelf(stack, at, i, x, (given) => relativeScores(stack, i, given)),
+  around: (stack, i, input, output) => (i === 0 ? withConvolution(stack, input, output) : output),
+};
