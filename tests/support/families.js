@@ -23,6 +23,7 @@ import {
 } from './float64.js';
 import { m2mCases } from './m2mFamilies.js';
 import { soundCases } from './soundFamilies.js';
+import { inTier } from './tier.js';
 import { towerCases } from './towerFamilies.js';
 
 const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
@@ -1951,6 +1952,7 @@ const ORDERED = [...ALL.filter(({ late }) => !late), ...ALL.filter(({ late }) =>
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
+/** All families. Each has several forms. */
 export const families = ORDERED.map((c, number) => {
   const seed = 1000 + number * 10;
   const tensors = fill(c.shapes, seed);
@@ -1984,6 +1986,7 @@ export const families = ORDERED.map((c, number) => {
   const decoded = { data: flat([spoken, spoken.map((id) => id + 1)]), shape: [BATCH, spoken.length] };
   return {
     name: c.name,
+    type: c.config.model_type,
     causal: c.causal,
     files: {
       'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
@@ -1999,10 +2002,18 @@ export const families = ORDERED.map((c, number) => {
             : c.across
               ? { encoder: plain, ids: decoded }
               : plain,
-    expected: expectedWith(),
+    get expected() {
+      return expectedWith();
+    },
     /** Computes the expected values of a model with an encoder when a function changes values of each sequence. */
     expectedWith,
     keep: c.padding || c.samples?.keep ? kept : undefined,
     across: c.across,
   };
 });
+
+/** The first form of each type of model, in the default tier, for tests that do not depend on the architecture. */
+export const someFamilies = inTier(
+  families,
+  families.filter((family, i) => families.findIndex(({ type }) => type === family.type) === i),
+);
