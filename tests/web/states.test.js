@@ -141,18 +141,18 @@ const TEXTS = [
   '.corner .head-name, .corner > p, .words .line',
   '.whatif .word, .whatif .slider > span',
 ];
-/** Texts that must be whole, except the role of a head on a phone. */
-const WHOLE = '.prediction h2, .prediction.about, .page:not(.phone) .corner p';
-/** Parts that must end above the what-if line from 1024 px on. */
-const ABOVE = '.adding .total, .reading .adds, .picture .matrix, .patches-panes .pane';
-/** Texts above a picture, which must not overlap its labels. On a phone, labels of keys are slanted. */
+/** Texts that must be whole. */
+const WHOLE = '.prediction h2, .prediction.about';
+/** Texts that must be whole, and parts that must end above the what-if line, in a wide window. */
+const WIDE = { whole: '.corner p', above: '.adding .total, .reading .adds, .picture .matrix, .patches-panes .pane' };
+/** Texts above a picture, which must not overlap its labels. In a narrow window, labels of keys are slanted. */
 const TITLES = '.corner .head-name, .corner > p';
-const LABELS = '.picture .row-label, .page:not(.phone) .picture .key-label';
+const [ROWS, KEYS] = ['.picture .row-label', '.picture .key-label'];
 
 /** Returns the faults of the displayed page. @returns {Promise<string[]>} */
 const audit = () =>
   page.evaluate(
-    ([controls, texts, whole, above, titles, labels]) => {
+    ([controls, texts, whole, wide, titles, rows, keys]) => {
       // Uses the frame of a thumbnail, because a thumbnail also responds to the pointer around its picture, where other
       // controls may be.
       const boxOf = (element) => (element.querySelector(':scope > .frame') ?? element).getBoundingClientRect();
@@ -188,16 +188,17 @@ const audit = () =>
       const targets = isPhone
         ? small('.header button, .legend button, .whatif .word, .trainbar .word, .prediction .option', 44)
         : [];
-      const hidden = all(whole).filter(
+      const isWide = innerWidth >= 1024;
+      const hidden = [...all(whole), ...(isWide ? all(wide.whole) : [])].filter(
         (one) => one.scrollHeight - one.clientHeight > 1 || one.scrollWidth > one.clientWidth,
       );
       const line = part('.whatif')?.getBoundingClientRect().top ?? Infinity;
-      const below = innerWidth < 1024 ? [] : all(above).filter((one) => boxOf(one).bottom > line + 1);
-      const named = measured(all(labels), textOf);
+      const below = isWide ? all(wide.above).filter((one) => boxOf(one).bottom > line + 1) : [];
+      const labels = measured([...all(rows), ...(isWide ? all(keys) : [])], textOf);
       return [
         ...hidden.map((one) => `${nameOf(one)} is not whole`),
         ...below.map((one) => `${one.className} ends below the what-if line`),
-        ...measured(all(titles), textOf).flatMap((title) => covering(title, named)),
+        ...measured(all(titles), textOf).flatMap((title) => covering(title, labels)),
         ...cut.map((one) => `${nameOf(one)} is cut off`),
         ...[...targets, ...small('.word:not(.at-end)', 24)].map((one) => `${nameOf(one)} is a small target`),
         ...controls.flatMap((selector) =>
@@ -209,7 +210,7 @@ const audit = () =>
         ...texts.flatMap((selector) => pairs(all(selector), textOf)),
       ];
     },
-    [CONTROLS, TEXTS, WHOLE, ABOVE, TITLES, LABELS],
+    [CONTROLS, TEXTS, WHOLE, WIDE, TITLES, ROWS, KEYS],
   );
 
 /** Compares a part of the page with the file of a state, if it has one for this width. */
