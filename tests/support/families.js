@@ -1952,10 +1952,21 @@ const ORDERED = [...ALL.filter(({ late }) => !late), ...ALL.filter(({ late }) =>
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
+/** Returns a function that calls `make` the first time, and returns the same value later. */
+function once(make) {
+  let made;
+  return () => (made ??= make());
+}
+
 /** All families. Each has several forms. */
 export const families = ORDERED.map((c, number) => {
   const seed = 1000 + number * 10;
-  const tensors = fill(c.shapes, seed);
+  // Most tests need the files of a few families only.
+  const tensors = once(() => fill(c.shapes, seed));
+  const files = once(() => ({
+    'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
+    'model.safetensors': bytesOf({ ...c.extra, ...tensors() }),
+  }));
   const text = makeIds(c, seed + 1);
   const kept = c.samples?.frames ?? text.map(({ keep }) => keep);
   const next = uniformSource(seed + 2);
@@ -1966,7 +1977,7 @@ export const families = ORDERED.map((c, number) => {
   const expectedWith = (change) => {
     const passes = text.map(({ ids }, b) => {
       const config = { ...c.config, decoded: (c.decoded ?? DECODED).map((id) => id + b) };
-      const p = new Pass(tensors, config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] }, change);
+      const p = new Pass(tensors(), config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] }, change);
       c.run(p);
       return p;
     });
@@ -1988,9 +1999,8 @@ export const families = ORDERED.map((c, number) => {
     name: c.name,
     type: c.config.model_type,
     causal: c.causal,
-    files: {
-      'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
-      'model.safetensors': bytesOf({ ...c.extra, ...tensors }),
+    get files() {
+      return files();
     },
     input:
       c.input === 'pixels'
