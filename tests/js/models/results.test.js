@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { tokenSimilarity } from 'headlight-attention/analysis';
-import { ggufChatSource } from '../../../src/js/models/checkpoint/chatSource.ts';
+import { ggufChatSource } from '../../../src/js/models/checkpoint/folder/chatSource.ts';
 import { GOLDEN } from '../../support/golden.js';
 import { hl } from '../../support/headlight.js';
 
