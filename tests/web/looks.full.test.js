@@ -551,6 +551,25 @@ for (const [name, hash] of Object.entries({
       }
     });
 
+test('1024 px: the description of a file of weights is not cut off', async () => {
+  await open('', 1024);
+  await openWeights([4, 4, 12, 12]);
+  const cut = await page.evaluate(
+    () => part('.prediction.about').scrollHeight - part('.prediction.about').clientHeight,
+  );
+  assert.ok(cut <= 1, `${cut} px`);
+});
+
+test('360 px: the heading above the similarity of two sentences is not cut off', async () => {
+  await open('model=sentence&text=How+do+whales+sleep%3F&second=When+does+a+whale+rest%3F&layer=0&head=0', 360);
+  await page.waitForFunction(() => part('.prediction h2')?.textContent.startsWith('How similar'));
+  const [inside, width] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = part('.prediction h2');
+    return [scrollWidth, clientWidth];
+  });
+  assert.ok(inside <= width, `${inside} in ${width} px`);
+});
+
 test('1024 px: in the flow one can scroll to the ablation of every head', async () => {
   await open('view=flow', 1024);
   await page.waitForFunction(() => part('.adding .try') && part('.neighbours'));

@@ -63,8 +63,6 @@ const FURTHER = {
   microphoneRefused: ['.frame-letters .option'],
   whisper: ['.spectrogram canvas'],
   wav2vec2: ['.frame-letters .option'],
-  sentence: ['.prediction h2', '.page'],
-  elsewhere: ['.prediction.about', '.page'],
 };
 /** States of the full tier that are only compared. Without a second part, the first is compared. */
 const COMPARED = {
@@ -83,6 +81,8 @@ const COMPARED = {
   brush: ['main', '.page'],
   paragraph: ['main'],
   patches: ['.pane canvas', 'main'],
+  sentence: ['main', '.page'],
+  elsewhere: ['main', '.page'],
   gone: ['main', '.page'],
   story1: ['main'],
   story3: ['main'],
@@ -141,10 +141,11 @@ const TEXTS = [
   '.corner .head-name, .corner > p, .words .line',
   '.whatif .word, .whatif .slider > span',
 ];
-/** Texts that must be whole. */
-const WHOLE = '.prediction h2, .prediction.about';
 /** Texts that must be whole, and parts that must end above the what-if line, in a wide window. */
-const WIDE = { whole: '.corner p', above: '.adding .total, .reading .adds, .picture .matrix, .patches-panes .pane' };
+const WIDE = {
+  whole: '.corner p',
+  above: '.adding .total, .reading .adds, .picture .matrix, .patches-panes .pane',
+};
 /** Texts above a picture, which must not overlap its labels. In a narrow window, labels of keys are slanted. */
 const TITLES = '.corner .head-name, .corner > p';
 const [ROWS, KEYS] = ['.picture .row-label', '.picture .key-label'];
@@ -152,7 +153,7 @@ const [ROWS, KEYS] = ['.picture .row-label', '.picture .key-label'];
 /** Returns the faults of the displayed page. @returns {Promise<string[]>} */
 const audit = () =>
   page.evaluate(
-    ([controls, texts, whole, wide, titles, rows, keys]) => {
+    ([controls, texts, wide, titles, rows, keys]) => {
       // Uses the frame of a thumbnail, because a thumbnail also responds to the pointer around its picture, where other
       // controls may be.
       const boxOf = (element) => (element.querySelector(':scope > .frame') ?? element).getBoundingClientRect();
@@ -189,7 +190,7 @@ const audit = () =>
         ? small('.header button, .legend button, .whatif .word, .trainbar .word, .prediction .option', 44)
         : [];
       const isWide = innerWidth >= 1024;
-      const hidden = [...all(whole), ...(isWide ? all(wide.whole) : [])].filter(
+      const hidden = (isWide ? all(wide.whole) : []).filter(
         (one) => one.scrollHeight - one.clientHeight > 1 || one.scrollWidth > one.clientWidth,
       );
       const line = part('.whatif')?.getBoundingClientRect().top ?? Infinity;
@@ -210,7 +211,7 @@ const audit = () =>
         ...texts.flatMap((selector) => pairs(all(selector), textOf)),
       ];
     },
-    [CONTROLS, TEXTS, WHOLE, WIDE, TITLES, ROWS, KEYS],
+    [CONTROLS, TEXTS, WIDE, TITLES, ROWS, KEYS],
   );
 
 /** Returns the faults of the displayed page, also with the list of rarely used controls open. */
