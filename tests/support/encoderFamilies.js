@@ -16,27 +16,22 @@ export const encoderCases = (parts) => [
 // ---- MPNet
 
 function mpnetCases(parts) {
-  const { SIZES, HEADS, BERT, lin, layerNorm, table, blocks, maskedShapes, masked, first, untied } = parts;
-  const { C, H, MLP, V, PLACES } = SIZES;
+  const { SIZES, BERT, lin, table, blocks, maskedShapes, masked, first, untied } = parts;
+  const { bertNames, postNormShapes, postNorm, bertEmbeddings, embedBert } = parts;
+  const { C, H, V, PLACES } = SIZES;
   const CONFIG = {
     ...BERT,
     ...{ model_type: 'mpnet', layer_norm_eps: 1e-5, pad_token_id: 1, max_position_embeddings: PLACES + 2 },
     ...{ type_vocab_size: undefined, position_embedding_type: undefined, relative_attention_num_buckets: 32 },
   };
+  const namesOf = (b) => ({
+    ...bertNames(b),
+    ...{ query: `${b}.attention.attn.q`, key: `${b}.attention.attn.k`, value: `${b}.attention.attn.v` },
+    ...{ out: `${b}.attention.attn.o`, attentionNorm: `${b}.attention.LayerNorm` },
+  });
   const shapes = (at, pooler = false) => ({
-    ...table(`${at}embeddings.word_embeddings`, V),
-    ...table(`${at}embeddings.position_embeddings`, PLACES + 2),
-    ...layerNorm(`${at}embeddings.LayerNorm`),
-    ...blocks((i) => {
-      const b = `${at}encoder.layer.${i}`;
-      return {
-        ...Object.assign({}, ...['q', 'k', 'v', 'o'].map((name) => lin(`${b}.attention.attn.${name}`, C, C))),
-        ...layerNorm(`${b}.attention.LayerNorm`),
-        ...lin(`${b}.intermediate.dense`, MLP, C),
-        ...lin(`${b}.output.dense`, C, MLP),
-        ...layerNorm(`${b}.output.LayerNorm`),
-      };
-    }),
+    ...bertEmbeddings(at, { types: 0, places: PLACES + 2 }),
+    ...blocks((i) => postNormShapes(namesOf(`${at}encoder.layer.${i}`))),
     ...table(`${at}encoder.relative_attention_bias`, 32, H),
     ...(pooler && lin(`${at}pooler.dense`, C, C)),
   });
@@ -47,22 +42,10 @@ function mpnetCases(parts) {
   const bucket = (distance) => (distance > 0 ? 16 + distance : -distance);
   const run = (p, at) => {
     const biases = p.get(`${at}encoder.relative_attention_bias.weight`).data;
-    const bias = (h, t, s) => biases[bucket(s - t) * H + h];
-    const x = add(
-      p.rows(`${at}embeddings.word_embeddings.weight`, p.ids),
-      p.rows(`${at}embeddings.position_embeddings.weight`, parts.robertaPositions(p.ids)),
-    );
-    p.values.embed = p.layerNorm(`${at}embeddings.LayerNorm`, x);
-    p.values.final = p.stack(p.values.embed, (x, i, record) => {
-      const b = `${at}encoder.layer.${i}`;
-      const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.attention.attn.${name}`, x));
-      const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }), bias });
-      record('weights', weights);
-      const mid = p.layerNorm(`${b}.attention.LayerNorm`, add(x, p.linear(`${b}.attention.attn.o`, heads)));
-      const inside = p.linear(`${b}.intermediate.dense`, mid).map(ACTIVATIONS.gelu);
-      return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+    const x = embedBert(p, at, parts.robertaPositions(p.ids));
+    return postNorm(p, x, (i) => namesOf(`${at}encoder.layer.${i}`), {
+      bias: (h, t, s) => biases[bucket(s - t) * H + h],
     });
-    return p.values.final;
   };
   const head = { dense: 'lm_head.dense', norm: 'lm_head.layer_norm' };
   const padded = { padding: 'right', pad: 1 };
@@ -122,51 +105,23 @@ function mpnetCases(parts) {
 // ---- ELECTRA
 
 function electraCases(parts) {
-  const { SIZES, HEADS, BERT, lin, layerNorm, table, blocks, masked, first, untied } = parts;
-  const { C, MLP, V, PLACES } = SIZES;
+  const { SIZES, BERT, lin, layerNorm, blocks, masked, first, untied } = parts;
+  const { bertNames, postNormShapes, postNorm, bertEmbeddings, embedBert } = parts;
+  const { C, V } = SIZES;
   const E = 6;
   const CONFIG = {
     ...{ ...BERT, model_type: 'electra', embedding_size: E },
     ...{ summary_type: 'first', summary_use_proj: true, summary_activation: 'gelu', summary_last_dropout: 0.1 },
   };
   const shapes = (at, width = E) => ({
-    ...table(`${at}embeddings.word_embeddings`, V, width),
-    ...table(`${at}embeddings.position_embeddings`, PLACES, width),
-    ...table(`${at}embeddings.token_type_embeddings`, 2, width),
-    ...layerNorm(`${at}embeddings.LayerNorm`, width),
+    ...bertEmbeddings(at, { width }),
     ...(width !== C && lin(`${at}embeddings_project`, C, width)),
-    ...blocks((i) => {
-      const b = `${at}encoder.layer.${i}`;
-      return {
-        ...Object.assign({}, ...['query', 'key', 'value'].map((name) => lin(`${b}.attention.self.${name}`, C, C))),
-        ...lin(`${b}.attention.output.dense`, C, C),
-        ...layerNorm(`${b}.attention.output.LayerNorm`),
-        ...lin(`${b}.intermediate.dense`, MLP, C),
-        ...lin(`${b}.output.dense`, C, MLP),
-        ...layerNorm(`${b}.output.LayerNorm`),
-      };
-    }),
+    ...blocks((i) => postNormShapes(bertNames(`${at}encoder.layer.${i}`))),
   });
   const run = (p, at, { width = E, activation = ACTIVATIONS.gelu } = {}) => {
-    const words = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
-    const places = p.rows(
-      `${at}embeddings.position_embeddings.weight`,
-      p.ids.map((_, i) => i),
-    );
-    const types = p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0));
-    const normed = p.layerNorm(`${at}embeddings.LayerNorm`, add(add(words, places), types));
-    p.values.embed = width === C ? normed : p.linear(`${at}embeddings_project`, normed);
-    p.values.final = p.stack(p.values.embed, (x, i, record) => {
-      const b = `${at}encoder.layer.${i}`;
-      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}`, x));
-      const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
-      record('weights', weights);
-      const out = p.linear(`${b}.attention.output.dense`, heads);
-      const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, out));
-      const inside = p.linear(`${b}.intermediate.dense`, mid).map(activation);
-      return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
-    });
-    return p.values.final;
+    const normed = embedBert(p, at);
+    const x = width === C ? normed : p.linear(`${at}embeddings_project`, normed);
+    return postNorm(p, x, (i) => bertNames(`${at}encoder.layer.${i}`), { activation });
   };
   const found = { 'discriminator_predictions.dense': [C, C], 'discriminator_predictions.dense_prediction': [1, C] };
   const discriminator = Object.assign({}, ...Object.entries(found).map(([name, size]) => lin(name, ...size)));
@@ -178,14 +133,6 @@ function electraCases(parts) {
   const generator = { ...lin(head.dense, E, C), ...layerNorm(head.norm, E) };
   const table3 = { id2label: { 0: 'a', 1: 'b', 2: 'c' } };
   return [
-    {
-      name: 'ELECTRA, the discriminator',
-      config: CONFIG,
-      shapes: { ...shapes('electra.'), ...discriminator },
-      padding: 'right',
-      types: true,
-      run: (p) => replaced(p, run(p, 'electra.'), ACTIVATIONS.gelu),
-    },
     {
       name: 'ELECTRA, the discriminator with a wide embedding and its own activation',
       config: { ...CONFIG, embedding_size: C, hidden_act: 'relu' },
@@ -351,7 +298,7 @@ function dinov2Cases(parts) {
 
 function debertaCases(parts) {
   const { SIZES, BERT, lin, layerNorm, table, blocks, maskedShapes, masked, first } = parts;
-  const { C, H, D, MLP, V, PLACES } = SIZES;
+  const { C, H, D, V, PLACES } = SIZES;
   const BUCKETS = 4;
   const CONFIG = {
     ...{
@@ -365,22 +312,17 @@ function debertaCases(parts) {
     ...{ norm_rel_ebd: 'layer_norm', pos_att_type: 'p2c|c2p', position_biased_input: false, pad_token_id: 0 },
     ...{ pooler_hidden_size: C, pooler_hidden_act: 'gelu', pooler_dropout: 0 },
   };
+  const namesOf = (b) => ({
+    ...parts.bertNames(b),
+    ...Object.fromEntries(['query', 'key', 'value'].map((name) => [name, `${b}.attention.self.${name}_proj`])),
+  });
   const convolution = (at) => ({ [`${at}.weight`]: { shape: [C, C, 3] }, [`${at}.bias`]: { shape: [C] } });
   const shapes = (at, { rows = 2 * BUCKETS, normed = true, placed = false, types = 0, convolved = false } = {}) => ({
     ...table(`${at}embeddings.word_embeddings`, V),
     ...(placed && table(`${at}embeddings.position_embeddings`, PLACES)),
     ...(types > 0 && table(`${at}embeddings.token_type_embeddings`, types)),
     ...layerNorm(`${at}embeddings.LayerNorm`),
-    ...blocks((i) => {
-      const b = `${at}encoder.layer.${i}`;
-      const attention = ['query', 'key', 'value'].map((name) => lin(`${b}.attention.self.${name}_proj`, C, C));
-      return {
-        ...Object.assign({}, ...attention),
-        ...{ ...lin(`${b}.attention.output.dense`, C, C), ...layerNorm(`${b}.attention.output.LayerNorm`) },
-        ...{ ...lin(`${b}.intermediate.dense`, MLP, C), ...lin(`${b}.output.dense`, C, MLP) },
-        ...layerNorm(`${b}.output.LayerNorm`),
-      };
-    }),
+    ...blocks((i) => parts.postNormShapes(namesOf(`${at}encoder.layer.${i}`))),
     ...table(`${at}encoder.rel_embeddings`, rows),
     ...(normed && layerNorm(`${at}encoder.LayerNorm`)),
     ...(convolved && { ...convolution(`${at}encoder.conv.conv`), ...layerNorm(`${at}encoder.conv.LayerNorm`) }),
@@ -543,48 +485,29 @@ function debertaCases(parts) {
 // ---- ALBERT
 
 function albertCases(parts) {
-  const { SIZES, HEADS, BERT, lin, layerNorm, table, masked, first, untied } = parts;
-  const { C, MLP, V, PLACES } = SIZES;
+  const { SIZES, BERT, lin, layerNorm, masked, first, untied } = parts;
+  const { postNormShapes, postNorm, bertEmbeddings, embedBert } = parts;
+  const { C, V } = SIZES;
   const E = 6;
   const CONFIG = {
     ...{ ...BERT, model_type: 'albert', embedding_size: E, hidden_act: 'gelu_new' },
     ...{ num_hidden_groups: 1, inner_group_num: 1 },
   };
-  const block = (at) => `${at}encoder.albert_layer_groups.0.albert_layers.0`;
+  /** All blocks share the same parameters. */
+  const namesOf = (at, b = `${at}encoder.albert_layer_groups.0.albert_layers.0`) => ({
+    ...{ query: `${b}.attention.query`, key: `${b}.attention.key`, value: `${b}.attention.value` },
+    ...{ out: `${b}.attention.dense`, attentionNorm: `${b}.attention.LayerNorm` },
+    ...{ up: `${b}.ffn`, down: `${b}.ffn_output`, norm: `${b}.full_layer_layer_norm` },
+  });
   const shapes = (at, { pooler = false, width = E } = {}) => ({
-    ...table(`${at}embeddings.word_embeddings`, V, width),
-    ...table(`${at}embeddings.position_embeddings`, PLACES, width),
-    ...table(`${at}embeddings.token_type_embeddings`, 2, width),
-    ...layerNorm(`${at}embeddings.LayerNorm`, width),
+    ...bertEmbeddings(at, { width }),
     ...lin(`${at}encoder.embedding_hidden_mapping_in`, C, width),
-    ...Object.assign(
-      {},
-      ...['query', 'key', 'value', 'dense'].map((name) => lin(`${block(at)}.attention.${name}`, C, C)),
-    ),
-    ...layerNorm(`${block(at)}.attention.LayerNorm`),
-    ...{ ...lin(`${block(at)}.ffn`, MLP, C), ...lin(`${block(at)}.ffn_output`, C, MLP) },
-    ...layerNorm(`${block(at)}.full_layer_layer_norm`),
+    ...postNormShapes(namesOf(at)),
     ...(pooler && lin(`${at}pooler`, C, C)),
   });
   const run = (p, at, activation = ACTIVATIONS.tanhGelu) => {
-    const words = p.rows(`${at}embeddings.word_embeddings.weight`, p.ids);
-    const places = p.rows(
-      `${at}embeddings.position_embeddings.weight`,
-      p.ids.map((_, i) => i),
-    );
-    const types = p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0));
-    const normed = p.layerNorm(`${at}embeddings.LayerNorm`, add(add(words, places), types));
-    p.values.embed = p.linear(`${at}encoder.embedding_hidden_mapping_in`, normed);
-    const b = block(at);
-    p.values.final = p.stack(p.values.embed, (x, _, record) => {
-      const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.${name}`, x));
-      const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
-      record('weights', weights);
-      const mid = p.layerNorm(`${b}.attention.LayerNorm`, add(x, p.linear(`${b}.attention.dense`, heads)));
-      const inside = p.linear(`${b}.ffn`, mid).map(activation);
-      return p.layerNorm(`${b}.full_layer_layer_norm`, add(mid, p.linear(`${b}.ffn_output`, inside)));
-    });
-    return p.values.final;
+    const x = p.linear(`${at}encoder.embedding_hidden_mapping_in`, embedBert(p, at));
+    return postNorm(p, x, () => namesOf(at), { activation });
   };
   const pooled = (p, at) => p.linear(`${at}pooler`, first(p.values.final)).map(Math.tanh);
   const head = { dense: 'predictions.dense', norm: 'predictions.LayerNorm' };
@@ -655,7 +578,7 @@ function albertCases(parts) {
 
 function esmCases(parts) {
   const { SIZES, HEADS, BERT, lin, layerNorm, table, blocks, maskedShapes, masked, first } = parts;
-  const { C, D, MLP, V, PLACES } = SIZES;
+  const { C, D, V, PLACES } = SIZES;
   const MASK = 4;
   const CONFIG = {
     ...{ ...BERT, model_type: 'esm', position_embedding_type: 'rotary', max_position_embeddings: PLACES + 2 },
@@ -668,12 +591,8 @@ function esmCases(parts) {
     ...(normed && layerNorm(`${at}embeddings.layer_norm`)),
     ...blocks((i) => {
       const b = `${at}encoder.layer.${i}`;
-      return {
-        ...Object.assign({}, ...['query', 'key', 'value'].map((name) => lin(`${b}.attention.self.${name}`, C, C))),
-        ...{ ...lin(`${b}.attention.output.dense`, C, C), ...layerNorm(`${b}.attention.LayerNorm`) },
-        ...{ ...lin(`${b}.intermediate.dense`, MLP, C), ...lin(`${b}.output.dense`, C, MLP) },
-        ...layerNorm(`${b}.LayerNorm`),
-      };
+      const norms = { attentionNorm: `${b}.attention.LayerNorm`, norm: `${b}.LayerNorm` };
+      return parts.postNormShapes({ ...parts.bertNames(b), ...norms });
     }),
     ...layerNorm(`${at}encoder.emb_layer_norm_after`),
   });

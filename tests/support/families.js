@@ -23,6 +23,7 @@ import {
 } from './float64.js';
 import { m2mCases } from './m2mFamilies.js';
 import { soundCases } from './soundFamilies.js';
+import { inTier } from './tier.js';
 import { towerCases } from './towerFamilies.js';
 
 const [C, H, D, MLP, V, L, T] = [16, 4, 4, 24, 23, 2, 7];
@@ -140,45 +141,60 @@ const pairs = (width) => angles(10000, width);
 
 // ---- text encoders
 
-const bertShapes = (at, { pooler = false, types = 2, places = PLACES } = {}) => ({
-  ...table(`${at}embeddings.word_embeddings`, V),
-  ...table(`${at}embeddings.position_embeddings`, places),
-  ...table(`${at}embeddings.token_type_embeddings`, types),
-  ...layerNorm(`${at}embeddings.LayerNorm`),
-  ...blocks((i) => {
-    const b = `${at}encoder.layer.${i}`;
-    return {
-      ...lin(`${b}.attention.self.query`, C, C),
-      ...lin(`${b}.attention.self.key`, C, C),
-      ...lin(`${b}.attention.self.value`, C, C),
-      ...lin(`${b}.attention.output.dense`, C, C),
-      ...layerNorm(`${b}.attention.output.LayerNorm`),
-      ...lin(`${b}.intermediate.dense`, MLP, C),
-      ...lin(`${b}.output.dense`, C, MLP),
-      ...layerNorm(`${b}.output.LayerNorm`),
-    };
-  }),
+/** Names of the parts of a block of BERT that begins with `b`, which other families change. */
+const bertNames = (b) => ({
+  ...{ query: `${b}.attention.self.query`, key: `${b}.attention.self.key`, value: `${b}.attention.self.value` },
+  ...{ out: `${b}.attention.output.dense`, attentionNorm: `${b}.attention.output.LayerNorm` },
+  ...{ up: `${b}.intermediate.dense`, down: `${b}.output.dense`, norm: `${b}.output.LayerNorm` },
+});
+
+/** Returns the shapes of a block whose norms come after the attention and after the MLP. */
+const postNormShapes = ({ query, key, value, out, attentionNorm, up, down, norm }) => ({
+  ...each([query, key, value, out], (name) => lin(name, C, C)),
+  ...{ ...layerNorm(attentionNorm), ...lin(up, MLP, C), ...lin(down, C, MLP), ...layerNorm(norm) },
+});
+
+/** Runs the blocks of postNormShapes on x. namesOf(i) returns the names of block i. */
+function postNorm(p, x, namesOf, { activation = ACTIVATIONS.gelu, causal = false, eps, bias } = {}) {
+  p.values.embed = x;
+  p.values.final = p.stack(x, (x, i, record) => {
+    const { query, key, value, out, attentionNorm, up, down, norm } = namesOf(i);
+    const [q, k, v] = [query, key, value].map((name) => p.linear(name, x));
+    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal }), bias });
+    record('weights', weights);
+    const mid = p.layerNorm(attentionNorm, add(x, p.linear(out, heads)), eps);
+    return p.layerNorm(norm, add(mid, p.linear(down, p.linear(up, mid).map(activation))), eps);
+  });
+  return p.values.final;
+}
+
+/** Returns the shapes of the embeddings of BERT. */
+const bertEmbeddings = (at, { types = 2, places = PLACES, width = C } = {}) => ({
+  ...table(`${at}embeddings.word_embeddings`, V, width),
+  ...table(`${at}embeddings.position_embeddings`, places, width),
+  ...(types > 0 && table(`${at}embeddings.token_type_embeddings`, types, width)),
+  ...layerNorm(`${at}embeddings.LayerNorm`, width),
+});
+
+/** Runs the embeddings of BERT. `positions` has a row of the position table for every token. */
+function embedBert(p, at, positions = counted(p.ids), eps = undefined) {
+  const [words, places, types] = ['word', 'position', 'token_type'].map((name) => `${at}embeddings.${name}_embeddings`);
+  const x = add(p.rows(`${words}.weight`, p.ids), p.rows(`${places}.weight`, positions));
+  const typed = p.tensors[`${types}.weight`];
+  const all = typed ? add(x, p.rows(`${types}.weight`, p.typeIds ?? p.ids.map(() => 0))) : x;
+  return p.layerNorm(`${at}embeddings.LayerNorm`, all, eps);
+}
+
+const bertShapes = (at, { pooler = false, ...embeddings } = {}) => ({
+  ...bertEmbeddings(at, embeddings),
+  ...blocks((i) => postNormShapes(bertNames(`${at}encoder.layer.${i}`))),
   ...(pooler && lin(`${at}pooler.dense`, C, C)),
 });
 
-/** Runs BERT. `positions` has a row of the position table for every token. */
-function bert(p, at, positions, activation = ACTIVATIONS.gelu) {
-  const see = p.sees({ causal: p.config.is_decoder ?? false });
-  let x = add(p.rows(`${at}embeddings.word_embeddings.weight`, p.ids), [
-    ...p.rows(`${at}embeddings.position_embeddings.weight`, positions),
-  ]);
-  x = add(x, p.rows(`${at}embeddings.token_type_embeddings.weight`, p.typeIds ?? p.ids.map(() => 0)));
-  x = p.values.embed = p.layerNorm(`${at}embeddings.LayerNorm`, x);
-  return p.stack(x, (x, i, record) => {
-    const b = `${at}encoder.layer.${i}`;
-    const [q, k, v] = ['query', 'key', 'value'].map((name) => p.linear(`${b}.attention.self.${name}`, x));
-    const { heads, weights } = attend(q, k, v, { ...HEADS, see });
-    record('weights', weights);
-    const mid = p.layerNorm(`${b}.attention.output.LayerNorm`, add(x, p.linear(`${b}.attention.output.dense`, heads)));
-    const inside = p.linear(`${b}.intermediate.dense`, mid).map(activation);
-    return p.layerNorm(`${b}.output.LayerNorm`, add(mid, p.linear(`${b}.output.dense`, inside)));
+const bert = (p, at, positions, activation = ACTIVATIONS.gelu) =>
+  postNorm(p, embedBert(p, at, positions), (i) => bertNames(`${at}encoder.layer.${i}`), {
+    ...{ activation, causal: p.config.is_decoder ?? false },
   });
-}
 
 const BERT = {
   model_type: 'bert',
@@ -227,23 +243,14 @@ const robertaPositions = (ids) => {
   return ids.map((id) => (id === 1 ? 1 : ++seen));
 };
 
+const distilNames = (i, b = `distilbert.transformer.layer.${i}`) => ({
+  ...{ query: `${b}.attention.q_lin`, key: `${b}.attention.k_lin`, value: `${b}.attention.v_lin` },
+  ...{ out: `${b}.attention.out_lin`, attentionNorm: `${b}.sa_layer_norm` },
+  ...{ up: `${b}.ffn.lin1`, down: `${b}.ffn.lin2`, norm: `${b}.output_layer_norm` },
+});
 const distilShapes = {
-  ...table('distilbert.embeddings.word_embeddings', V),
-  ...table('distilbert.embeddings.position_embeddings', PLACES),
-  ...layerNorm('distilbert.embeddings.LayerNorm'),
-  ...blocks((i) => {
-    const b = `distilbert.transformer.layer.${i}`;
-    return {
-      ...lin(`${b}.attention.q_lin`, C, C),
-      ...lin(`${b}.attention.k_lin`, C, C),
-      ...lin(`${b}.attention.v_lin`, C, C),
-      ...lin(`${b}.attention.out_lin`, C, C),
-      ...layerNorm(`${b}.sa_layer_norm`),
-      ...lin(`${b}.ffn.lin1`, MLP, C),
-      ...lin(`${b}.ffn.lin2`, C, MLP),
-      ...layerNorm(`${b}.output_layer_norm`),
-    };
-  }),
+  ...bertEmbeddings('distilbert.', { types: 0 }),
+  ...blocks((i) => postNormShapes(distilNames(i))),
 };
 const DISTIL = {
   model_type: 'distilbert',
@@ -258,22 +265,7 @@ const DISTIL = {
   pad_token_id: 0,
   tie_weights_: true,
 };
-function distil(p) {
-  let x = add(
-    p.rows('distilbert.embeddings.word_embeddings.weight', p.ids),
-    p.rows('distilbert.embeddings.position_embeddings.weight', counted(p.ids)),
-  );
-  x = p.values.embed = p.layerNorm('distilbert.embeddings.LayerNorm', x, 1e-12);
-  return p.stack(x, (x, i, record) => {
-    const b = `distilbert.transformer.layer.${i}`;
-    const [q, k, v] = ['q', 'k', 'v'].map((name) => p.linear(`${b}.attention.${name}_lin`, x));
-    const { heads, weights } = attend(q, k, v, { ...HEADS, see: p.sees({ causal: false }) });
-    record('weights', weights);
-    const mid = p.layerNorm(`${b}.sa_layer_norm`, add(x, p.linear(`${b}.attention.out_lin`, heads)), 1e-12);
-    const inside = p.linear(`${b}.ffn.lin1`, mid).map(ACTIVATIONS.gelu);
-    return p.layerNorm(`${b}.output_layer_norm`, add(mid, p.linear(`${b}.ffn.lin2`, inside)), 1e-12);
-  });
-}
+const distil = (p) => postNorm(p, embedBert(p, 'distilbert.', undefined, 1e-12), distilNames, { eps: 1e-12 });
 
 const modernShapes = (bias, head = { 'decoder.bias': { shape: [V] } }, normed = scale) => ({
   ...table('model.embeddings.tok_embeddings', V),
@@ -1913,6 +1905,7 @@ const CASES = [
   ...encoderCases({
     ...{ SIZES: { C, H, D, L, MLP, V, PLACES, SIDE, PATCH }, HEADS, BERT },
     ...{ lin, scale, layerNorm, table, blocks, maskedShapes, masked, first, meanOf, robertaPositions, untied },
+    ...{ bertNames, postNormShapes, postNorm, bertEmbeddings, embedBert },
   }),
 ];
 
@@ -1951,9 +1944,21 @@ const ORDERED = [...ALL.filter(({ late }) => !late), ...ALL.filter(({ late }) =>
  * A family: its files, the input of forward, and the expected values.
  * @returns {{ name, files, input, expected: { [name]: Float64Array }, keep: number[][], causal, rows: number }}
  */
+/** Returns a function that calls `make` the first time, and returns the same value later. */
+function once(make) {
+  let made;
+  return () => (made ??= make());
+}
+
+/** All families. Each has several forms. */
 export const families = ORDERED.map((c, number) => {
   const seed = 1000 + number * 10;
-  const tensors = fill(c.shapes, seed);
+  // Most tests need the files of a few families only.
+  const tensors = once(() => fill(c.shapes, seed));
+  const files = once(() => ({
+    'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
+    'model.safetensors': bytesOf({ ...c.extra, ...tensors() }),
+  }));
   const text = makeIds(c, seed + 1);
   const kept = c.samples?.frames ?? text.map(({ keep }) => keep);
   const next = uniformSource(seed + 2);
@@ -1964,7 +1969,7 @@ export const families = ORDERED.map((c, number) => {
   const expectedWith = (change) => {
     const passes = text.map(({ ids }, b) => {
       const config = { ...c.config, decoded: (c.decoded ?? DECODED).map((id) => id + b) };
-      const p = new Pass(tensors, config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] }, change);
+      const p = new Pass(tensors(), config, { ids, keep: kept[b], typeIds: types?.[b], numbers: numbers[b] }, change);
       c.run(p);
       return p;
     });
@@ -1984,10 +1989,10 @@ export const families = ORDERED.map((c, number) => {
   const decoded = { data: flat([spoken, spoken.map((id) => id + 1)]), shape: [BATCH, spoken.length] };
   return {
     name: c.name,
+    type: c.config.model_type,
     causal: c.causal,
-    files: {
-      'config.json': new TextEncoder().encode(JSON.stringify(c.config)),
-      'model.safetensors': bytesOf({ ...c.extra, ...tensors }),
+    get files() {
+      return files();
     },
     input:
       c.input === 'pixels'
@@ -1999,10 +2004,18 @@ export const families = ORDERED.map((c, number) => {
             : c.across
               ? { encoder: plain, ids: decoded }
               : plain,
-    expected: expectedWith(),
+    get expected() {
+      return expectedWith();
+    },
     /** Computes the expected values of a model with an encoder when a function changes values of each sequence. */
     expectedWith,
     keep: c.padding || c.samples?.keep ? kept : undefined,
     across: c.across,
   };
 });
+
+/** The first form of each type of model, in the default tier, for tests that do not depend on the architecture. */
+export const someFamilies = inTier(
+  families,
+  families.filter((family, i) => families.findIndex(({ type }) => type === family.type) === i),
+);

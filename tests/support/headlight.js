@@ -2,6 +2,7 @@
 
 import { load } from 'headlight-attention';
 import { uniformSource } from '../../src/js/ops/random.ts';
+import { inTier } from './tier.js';
 
 /** Name of the flavour, if only one flavour has been built. */
 const only = process.env.HEADLIGHT_FLAVOUR;
@@ -15,6 +16,11 @@ export const flavours = await Promise.all(
 ).then((instances) => instances.filter(Boolean));
 
 export const hl = flavours.at(-1);
+
+/**
+ * In the default tier only one flavour, for slow tests of JavaScript. tests/js/ops compares every flavour with references.
+ */
+export const someFlavours = inTier(flavours, [hl]);
 
 /** Runs a test once for each flavour, and checks that it leaves no memory allocated. */
 export function everywhere(fn) {

@@ -203,7 +203,7 @@ export async function assertAccessible() {
 
 /**
  * Calls assertAccessible in the full tier only, for tests with another subject. In the default tier axe inspects the
- * states that tests/web/widths.test.js opens, because one inspection takes half a second.
+ * states that tests/web/states.test.js opens, because one inspection takes half a second.
  */
 export const assertAccessibleInFullTier = async () => {
   if (isFullTier) await assertAccessible();

@@ -1,4 +1,5 @@
-// Compares the text and drawings of a part of the page with those in tests/golden/shown.
+// Compares the structure, numbers and drawings of a part of the page with those in tests/golden/shown. The wording of a
+// text is not compared, so that a new wording changes no file.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,16 +10,12 @@ import { page, server } from './page.js';
 /** Milliseconds between two readings, and the maximum number of readings of a page that differs. */
 const [PAUSE, MOST] = [200, 50];
 
-/** Returns texts that a screen reader does not read, tooltips, and descriptions of the drawings. */
+/** Returns the texts that a screen reader does not read, the tooltips, and descriptions of the drawings. */
 const drawnIn = (/** @type {Element} */ around) => {
   const all = [...around.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
   const own = (/** @type {Element} */ one) =>
     [...one.childNodes].map((node) => (node.nodeType === 3 ? node.nodeValue : '')).join('');
-  const list = (/** @type {string} */ name, /** @type {(string | null)[]} */ texts) =>
-    `${name}: ${texts
-      .map((text) => text?.trim())
-      .filter(Boolean)
-      .join(' | ')}`;
+  const filled = (/** @type {(string | null)[]} */ texts) => texts.map((text) => text?.trim()).filter(Boolean);
   // Returns a canvas as 4 × 4 shades from 0 (black) to 7 (white).
   const shadesOf = (/** @type {Element} */ canvas) => {
     const small = Object.assign(document.createElement('canvas'), { width: 4, height: 4 });
@@ -33,32 +30,46 @@ const drawnIn = (/** @type {Element} */ around) => {
   };
   const canvases = all.filter((one) => one.localName === 'canvas');
   const drawings = all.filter((one) => one.localName === 'svg' && !one.parentElement?.closest('svg'));
-  return [
-    list('hidden', all.filter((one) => one.closest('[aria-hidden=true]')).map(own)),
-    list(
-      'titles',
-      all.map((one) => one.getAttribute('title')),
-    ),
-    list('canvases', canvases.map(shadesOf)),
-    ...drawings.map((svg) => {
-      /** @type {Record<string, number>} */
-      const shapes = {};
-      for (const { localName } of svg.querySelectorAll('path, rect, circle, line, text'))
-        shapes[localName] = (shapes[localName] ?? 0) + 1;
-      return list(
-        `drawing ${svg.getAttribute('class') ?? ''}`.trim(),
-        Object.entries(shapes).map(([kind, count]) => `${count} ${kind}`),
-      );
-    }),
-  ].join('\n');
+  const shapesIn = (/** @type {Element} */ svg) => {
+    /** @type {Record<string, number>} */
+    const shapes = {};
+    for (const { localName } of svg.querySelectorAll('path, rect, circle, line, text'))
+      shapes[localName] = (shapes[localName] ?? 0) + 1;
+    return Object.entries(shapes).map(([kind, count]) => `${count} ${kind}`);
+  };
+  const describe = (/** @type {Element} */ svg) =>
+    `${`drawing ${svg.getAttribute('class') ?? ''}`.trim()}: ${shapesIn(svg).join(' | ')}`;
+  return {
+    hidden: filled(all.filter((one) => one.closest('[aria-hidden=true]')).map(own)),
+    titles: filled(all.map((one) => one.getAttribute('title'))),
+    drawings: [`canvases: ${canvases.map(shadesOf).join(' | ')}`, ...drawings.map(describe)],
+  };
 };
+
+const numbersIn = (/** @type {string} */ text) => (text.match(/[<−-]?\d+(?:[.,]\d+)*%?/g) ?? []).join(' ');
+
+/**
+ * Returns the role, states and numbers in a line of an ARIA snapshot, with its indentation. The line is
+ * `- role "name" [state]: text`, and may be quoted up to the colon.
+ */
+function structureOf(/** @type {string} */ line) {
+  const [, indent, role, rest] = /** @type {RegExpExecArray} */ (/^( *)- '?([\w/]+)(.*)$/.exec(line));
+  if (role === '/url') return `${indent}- ${role}${rest}`;
+  const [, name, states, text] = /** @type {RegExpExecArray} */ (
+    /^( "(?:[^"\\]|\\.)*")?((?: \[[^\]]*\])*)'?(.*)$/.exec(rest)
+  );
+  // The last announcement depends on the previous state.
+  const numbers = role === 'status' ? '' : numbersIn(`${name ?? ''} ${text}`);
+  return [`${indent}- ${role}${states}`, numbers].filter(Boolean).join(': ');
+}
 
 /** Returns a description of a part of the page. @param {string} selector */
 async function readPart(selector) {
   const around = page.locator(selector).first();
-  // The last announcement is removed, because it depends on the previous state.
-  const said = (await around.ariaSnapshot()).replace(/^( *- status): .*$/gm, '$1').replaceAll(server.url, 'SITE/');
-  return `${said}\n---\n${await around.evaluate(drawnIn)}\n`;
+  const said = (await around.ariaSnapshot()).replaceAll(server.url, 'SITE/').split('\n').map(structureOf);
+  const { hidden, titles, drawings } = await around.evaluate(drawnIn);
+  const texts = [`hidden: ${hidden.length} texts: ${numbersIn(hidden.join(' '))}`, `titles: ${titles.length}`];
+  return `${[...said, '---', ...texts, ...drawings].join('\n')}\n`;
 }
 
 /** Reads a part until the text satisfies a condition, or until the page has had enough time for late results. */
@@ -72,7 +83,7 @@ async function readUntil(selector, isWanted) {
 }
 
 /**
- * Fails unless a part of the page has the roles, names, states and texts of tests/golden/shown/NAME.yaml. With
+ * Fails unless a part of the page has the roles, states, numbers and shapes of tests/golden/shown/NAME.yaml. With
  * HEADLIGHT_SHOWN=write it writes that file instead; read the diff before you commit the file.
  * @param {string} name
  * @param {string} [selector] of the part

@@ -13,6 +13,7 @@ import {
   assertAccessible,
   chooseMore,
   download,
+  drawn,
   faults,
   headSwitch,
   openEmpty,
@@ -23,7 +24,7 @@ import {
   share,
   site,
 } from '../support/page.js';
-import { fullTest } from '../support/tier.js';
+import { fullTest, inTier } from '../support/tier.js';
 import { loadWhale } from '../support/whale.js';
 
 const { hl, whale, tokenizer } = await loadWhale();
@@ -288,13 +289,16 @@ test('the address contains the state, and restores it', async () => {
   await page.waitForFunction(() => /layer/.test(location.hash) === false && /scale/.test(location.hash));
 });
 
-for (const [width, height] of [
-  [1440, 900],
-  [1024, 768],
-  [1920, 1080],
-  [2560, 1440],
-  [900, 700],
-])
+for (const [width, height] of inTier(
+  [
+    [1440, 900],
+    [1024, 768],
+    [1920, 1080],
+    [2560, 1440],
+    [900, 700],
+  ],
+  [[1024, 768]],
+))
   test(`${width} × ${height}: nothing scrolls, and every part is in sight`, async () => {
     await openPage({ viewport: { width, height } });
     const found = await page.evaluate(() => {
@@ -331,7 +335,7 @@ test('360 px: nothing scrolls sideways, a touch reads a cell, the sheet shows it
   await page.waitForFunction(() => part('.corner h2').textContent.startsWith('Layer 0, head 0'));
 });
 
-test('upright again, the picture is above the model', async () => {
+fullTest('upright again, the picture is above the model', async () => {
   await openPage({ viewport: { width: 740, height: 360 }, hasTouch: true });
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForFunction(() => {
@@ -361,7 +365,7 @@ const SIDEWAYS = [
   [844, 390],
   [932, 430],
 ];
-for (const [width, height] of SIDEWAYS)
+for (const [width, height] of inTier(SIDEWAYS, [SIDEWAYS[0]]))
   test(`${width} × ${height}, sideways: text, picture, model, guess and what if are in sight`, async () => {
     await openPage({ viewport: { width, height }, hasTouch: true, isMobile: true });
     const boxes = ['.words', '.picture .matrix', '.model', '.prediction .option', '.sheet', '.whatif'];
@@ -431,7 +435,7 @@ for (const [language, locale] of [
       await assertAccessible();
     });
 
-test('the page has no layout shift while it loads', async () => {
+test('a first visit has no layout shift, and loads at most 247 kB compressed, without models', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 } });
   await page.addInitScript(() => {
     globalThis.moved = 0;
@@ -439,19 +443,13 @@ test('the page has no layout shift while it loads', async () => {
       for (const { value } of list.getEntries()) globalThis.moved += value;
     }).observe({ type: 'layout-shift', buffered: true });
   });
-  await page.goto(server.url);
-  await settle();
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  const moved = await page.evaluate(() => globalThis.moved);
-  assert.ok(moved <= 0.05, `${moved}`);
-});
-
-test('a first visit loads at most 247 kB compressed, without models', async () => {
-  await openEmpty({ viewport: { width: 1440, height: 900 } });
   const names = new Set(['index.html']);
   page.on('response', (response) => names.add(new URL(response.url()).pathname.slice(1) || 'index.html'));
   await page.goto(server.url);
   await settle();
+  await drawn();
+  const moved = await page.evaluate(() => globalThis.moved);
+  assert.ok(moved <= 0.05, `${moved}`);
   const code = [...names].filter((name) => !name.startsWith('whale.'));
   assert.ok(code.some((name) => name.endsWith('.wasm')) && code.includes('page.worker.js'), `${code}`);
   const bytes = await Promise.all(code.map(async (name) => gzipSync(await readFile(join(site, name))).length));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../src/js/ops/random.ts';
 import { kernels } from '../../support/kernels.js';
+import { inTier } from '../../support/tier.js';
 
 const SEED = 7;
 const OK = 0;
@@ -21,7 +22,7 @@ test(
       );
     };
     const round = () => {
-      for (let i = 0; i < 6000; i++) {
+      for (let i = 0; i < inTier(6000, 1500); i++) {
         if (live.length > 200 || (live.length > 0 && next() < 0.45)) {
           const [block] = live.splice(Math.floor(next() * live.length), 1);
           check(block);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from 'headlight-attention';
+import { inTier } from '../../support/tier.js';
 
 /** Loads an instance with replaced exports of the core: `replace` receives the exports and returns the replacements. */
 async function loadSeen(replace, options) {
@@ -73,7 +74,7 @@ test('calls with an exhausted JavaScript stack restore the stack pointer of the 
     layer.forward(x, { out });
     dive();
   };
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < inTier(20, 4); i++) {
     assert.throws(dive, RangeError);
     assert.equal(exports.__stack_pointer.value, stack);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { uniformSource } from '../../../src/js/ops/random.ts';
 import { FORMS, SMALL, taskOf } from '../../support/forms.js';
-import { everywhere, flavours, hl } from '../../support/headlight.js';
+import { everywhere, hl, someFlavours } from '../../support/headlight.js';
 
 const SEED = 7;
 console.log(`seed ${SEED}`);
@@ -66,9 +66,13 @@ function compare(hl, model, given, { of, measure, at, edit = [] }) {
     };
     const expected = dot(gradient, direction);
     // Small steps have rounding errors. Large steps have errors by curvature, and by the kink of a ReLU.
-    const slopes = [0.006, 0.002, 0.0005].map((h) => slopeOf(valueAt, h));
+    const slopes = [];
+    const isSlope = (step) => {
+      slopes.push(slopeOf(valueAt, step));
+      return Math.abs(slopes.at(-1) - expected) < 3e-4 * most + 3e-3 * length;
+    };
     assert.ok(
-      slopes.some((slope) => Math.abs(slope - expected) < 3e-4 * most + 3e-3 * length),
+      [0.002, 0.006, 0.0005].some(isSlope),
       `${hl.info.simd}: ${name}: ${expected}, by differences ${slopes}, the largest ${most}`,
     );
   }
@@ -76,7 +80,7 @@ function compare(hl, model, given, { of, measure, at, edit = [] }) {
 
 for (const [name, form] of Object.entries(FORMS))
   test(`${name}: the gradient of every value equals central differences`, () => {
-    for (const hl of flavours) {
+    for (const hl of someFlavours) {
       const before = hl.info.memory.used;
       const model = build(hl, form);
       const { given } = taskOf({ ...SMALL, ...form });

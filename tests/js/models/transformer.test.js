@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight-attention';
+import { load } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { TASKS } from '../../../web/model/training/tasks.ts';
 import { difference } from '../../support/golden.js';
 import { build, everywhere, flavours, hl } from '../../support/headlight.js';
 import { crossEntropy, differences } from '../../support/layers.js';
+import { refuses } from '../../support/refuses.js';
 import { teach } from '../../support/teach.js';
 import { inTier } from '../../support/tier.js';
 import { transformer } from '../../support/transformer.js';
@@ -30,14 +31,6 @@ const TARGETS = [
 
 const copies = (tensors) =>
   Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, Array.from(tensor.data)]));
-const refuses = (fn, code, parameter, message) =>
-  assert.throws(fn, (error) => {
-    assert.ok(error instanceof HeadlightError, error.stack);
-    assert.equal(error.code, code, error.message);
-    assert.equal(error.parameter, parameter);
-    assert.match(error.message, message);
-    return true;
-  });
 
 test(
   'logits and attention weights equal a float64 implementation',
@@ -91,7 +84,7 @@ test(
 
 test('the width of a tied head is that of the embedding', () => {
   const options = { ...SMALL, embedDim: 4, tied: true };
-  refuses(() => hl.transformer({ ...options, headWidth: 6 }), 'ARGUMENT', 'headWidth', /headWidth is 6, expected 4/);
+  refuses(() => hl.transformer({ ...options, headWidth: 6 }), 'ARGUMENT', 'headWidth', { got: 6 });
   hl.transformer({ ...options, headWidth: 4 }).dispose();
 });
 
@@ -169,18 +162,18 @@ test(
 test('invalid inputs are refused by name, and no tensor is lost', async () => {
   const before = hl.info.memory.used;
   const make = (options) => () => hl.transformer({ ...SMALL, ...options });
-  refuses(make({ layers: -1 }), 'ARGUMENT', 'layers', /transformer: layers is -1, expected an integer of at least 0/);
-  refuses(make({ dModel: 1.5 }), 'ARGUMENT', 'dModel', /dModel is 1.5/);
+  refuses(make({ layers: -1 }), 'ARGUMENT', 'layers', { got: -1 });
+  refuses(make({ dModel: 1.5 }), 'ARGUMENT', 'dModel', { got: 1.5 });
   refuses(make({ numHeads: 4 }), 'SHAPE', 'numHeads', /dModel 6 is not a multiple of numHeads 4/);
-  refuses(make({ vocab: undefined }), 'ARGUMENT', 'vocab', /vocab is undefined/);
+  refuses(make({ vocab: undefined }), 'ARGUMENT', 'vocab', { got: undefined });
   refuses(make({ context: 0 }), 'ARGUMENT', 'context', /context is 0/);
   refuses(make({ norm: 'batch' }), 'ARGUMENT', 'norm', /'layer', 'rms' or 'none'/);
-  refuses(make({ causal: 1 }), 'ARGUMENT', 'causal', /causal is 1/);
-  refuses(make({ std: -1 }), 'ARGUMENT', 'std', /std is -1/);
+  refuses(make({ causal: 1 }), 'ARGUMENT', 'causal', { got: 1 });
+  refuses(make({ std: -1 }), 'ARGUMENT', 'std', { got: -1 });
   refuses(make({ dropout: 2 }), 'ARGUMENT', 'dropout', /at most 1/);
   refuses(make({ scale: [1] }), 'ARGUMENT', 'scale', /a number, or 2, one for each layer/);
-  refuses(make({ layers: 1, scale: ['1'] }), 'ARGUMENT', 'scale[0]', /scale\[0\] is '1'/);
-  refuses(make({ heads: 2 }), 'ARGUMENT', 'heads', /unknown option 'heads'/);
+  refuses(make({ layers: 1, scale: ['1'] }), 'ARGUMENT', 'scale[0]', { got: '1' });
+  refuses(make({ heads: 2 }), 'ARGUMENT', 'heads');
   const encoder = { ...SMALL, causal: false, head: 'none' };
   const rotating = (layers) => make({ dModel: 8, positions: 'rotary', rotary: { layers } });
   for (const layers of [[true], 'all']) refuses(rotating(layers), 'ARGUMENT', 'layers', /one for each layer/);
@@ -199,7 +192,7 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
   const file = model.save();
   model.learn(LABELS, TARGETS);
   const made = hl.info.memory.used;
-  refuses(() => model.forward([0, 5]), 'ARGUMENT', 'ids[1]', /ids\[1\] is 5, expected an integer from 0 to 4/);
+  refuses(() => model.forward([0, 5]), 'ARGUMENT', 'ids[1]', { got: 5 });
   refuses(() => model.forward([0, 1, 2, 3, 4]), 'SHAPE', 'ids', /the context is 4/);
   refuses(
     () =>
@@ -217,7 +210,7 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
     'targets',
     /judge: targets has shape \[4\], expected \[2,4\]/,
   );
-  refuses(() => model.learn(LABELS, TARGETS, { smoothing: 1 }), 'ARGUMENT', 'smoothing', /unknown option/);
+  refuses(() => model.learn(LABELS, TARGETS, { smoothing: 1 }), 'ARGUMENT', 'smoothing');
 
   const { tensors, metadata } = readSafetensors(file);
   const { 'head.weight': head, ...headless } = tensors;
@@ -227,10 +220,10 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
       hl.loadTransformer(writeSafetensors(entries, options === null ? {} : { headlight: options }));
   refuses(wrong(tensors, null), 'FORMAT', 'headlight', /cannot read the options of the transformer/);
   refuses(wrong(tensors, '{'), 'FORMAT', 'headlight', /not JSON/);
-  refuses(wrong(tensors, 'null'), 'ARGUMENT', 'options', /options is null/);
-  refuses(wrong(tensors, '{"layers":1}'), 'ARGUMENT', 'dModel', /dModel is undefined/);
-  refuses(wrong(headless), 'ARGUMENT', 'head.weight', /missing head.weight/);
-  refuses(wrong({ ...tensors, more: head }), 'ARGUMENT', 'more', /unexpected more/);
+  refuses(wrong(tensors, 'null'), 'ARGUMENT', 'options', { got: null });
+  refuses(wrong(tensors, '{"layers":1}'), 'ARGUMENT', 'dModel', { got: undefined });
+  refuses(wrong(headless), 'ARGUMENT', 'head.weight');
+  refuses(wrong({ ...tensors, more: head }), 'ARGUMENT', 'more');
   refuses(
     wrong({ ...tensors, 'head.weight': { ...head, shape: [6, 5] } }),
     'SHAPE',
@@ -240,12 +233,12 @@ test('invalid inputs are refused by name, and no tensor is lost', async () => {
   const read = readSafetensors(file);
   const name = 'embedding.table';
   const reads = (changed) => () => hl.loadTransformer({ ...read, ...changed });
-  refuses(reads({ tensors: null }), 'ARGUMENT', 'tensors', /tensors is null/);
-  refuses(reads({ metadata: null }), 'ARGUMENT', 'metadata', /metadata is null/);
+  refuses(reads({ tensors: null }), 'ARGUMENT', 'tensors', { got: null });
+  refuses(reads({ metadata: null }), 'ARGUMENT', 'metadata', { got: null });
   refuses(reads({ tensors: { ...read.tensors, [name]: null } }), 'ARGUMENT', name, /null/);
   refuses(reads({ tensors: { ...read.tensors, [name]: [1] } }), 'SHAPE', name, /\[1\]/);
   refuses(() => hl.loadTransformer(file.slice(0, 99)), 'FORMAT', undefined, /readSafetensorsHeader: .* truncated/);
-  refuses(() => model.loadStateDict(null), 'ARGUMENT', 'dict', /dict is null/);
+  refuses(() => model.loadStateDict(null), 'ARGUMENT', 'dict', { got: null });
   assert.equal(hl.info.memory.used, made);
   model.dispose();
   refuses(() => model.forward([0]), 'DISPOSED', undefined, /this model has been disposed/);
@@ -287,8 +280,8 @@ test('a file is compared with its options before anything is allocated', () => {
   const wide = { vocab: 2 ** 20, context: 2 ** 20, dModel: 2 ** 20, numHeads: 1, layers: 2 ** 20 };
   const first = 'embedding.table';
   refuses(claims({ layers: 2 ** 20 }), 'ARGUMENT', first, /loadTransformer: missing embedding.table, .* and others$/);
-  refuses(claims({ dModel: 8192 }), 'ARGUMENT', first, /missing embedding.table/);
-  refuses(claims(wide), 'ARGUMENT', first, /missing embedding.table/);
+  refuses(claims({ dModel: 8192 }), 'ARGUMENT', first);
+  refuses(claims(wide), 'ARGUMENT', first);
   const table = { data: new Float32Array(30), shape: [5, 6] };
   refuses(claims({ layers: 2 ** 20 }, { [first]: table }), 'ARGUMENT', 'embedding.position', /and others$/);
   refuses(claims(wide, { [first]: table }), 'SHAPE', first, /has shape \[5,6\], expected \[1048576,1048576\]/);
@@ -351,7 +344,7 @@ test('divergence by a high learning rate is visible in the loss and affects no o
 
 test('options that exclude each other are refused when a model is created', () => {
   const make = (options) => () => hl.transformer({ ...SMALL, ...options });
-  refuses(make({ head: 'pooled', pool: 'none', classes: 2 }), 'ARGUMENT', 'pool', /pool is 'none', expected 'first'/);
+  refuses(make({ head: 'pooled', pool: 'none', classes: 2 }), 'ARGUMENT', 'pool', { got: 'none' });
   refuses(make({ padToken: 1 }), 'ARGUMENT', 'positionOffset', /at least 1, because padToken has the row before/);
   refuses(
     make({ padToken: 1, positionOffset: 2, positions: 'rotary' }),
@@ -412,8 +405,10 @@ test('inputs may have the names of other libraries', () => {
   const given = { input_ids: tensor(LABELS), attention_mask: tensor(keep), token_type_ids: tensor(types) };
   assert.deepEqual(model.forward(given).logits.copy(), expected);
   refuses(() => model.forward({ ...given, ids: LABELS }), 'ARGUMENT', 'input_ids', /none, as ids is given/);
-  refuses(() => model.forward({ input_ids: [[9]] }), 'ARGUMENT', 'input_ids[0]', /input_ids\[0\] is 9/);
-  refuses(() => model.forward({ input_ids: [[1]], attention_mask: [[2]] }), 'ARGUMENT', 'attention_mask[0]', /is 2/);
+  refuses(() => model.forward({ input_ids: [[9]] }), 'ARGUMENT', 'input_ids[0]', { got: 9 });
+  refuses(() => model.forward({ input_ids: [[1]], attention_mask: [[2]] }), 'ARGUMENT', 'attention_mask[0]', {
+    got: 2,
+  });
   refuses(() => model.forward(['one text', 'another']), 'ARGUMENT', 'ids', /one text in place of a list/);
   model.dispose();
   const picture = { input: 'patches', patch: { size: 2, image: 4 }, positions: 'learned', context: 5 };

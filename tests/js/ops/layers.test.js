@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { HeadlightError, load } from 'headlight-attention';
+import { load } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
 import { everywhere, flavours, hl } from '../../support/headlight.js';
 import { activation } from '../../support/layers.js';
 import { array } from '../../support/problems.js';
+import { refuses } from '../../support/refuses.js';
 
 const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8'));
 /** Creates a layer with the parameters of a case. */
@@ -14,14 +15,6 @@ const build = (instance, { name, options, parameters }) => {
   for (const [key, values] of Object.entries(parameters)) layer.parameters[key].data.set(values.flat());
   return layer;
 };
-const refuses = (fn, code, parameter, message) =>
-  assert.throws(fn, (error) => {
-    assert.ok(error instanceof HeadlightError, error.stack);
-    assert.equal(error.code, code, error.message);
-    assert.equal(error.parameter, parameter);
-    assert.match(error.message, message);
-    return true;
-  });
 
 test(
   'every layer gives the results of PyTorch, forward and backward, and gradients accumulate',
@@ -157,15 +150,15 @@ test('layers refuse invalid arguments by name, and leak no memory', () => {
       'count',
       /embedding: count is 0, expected an integer of at least 1/,
     );
-    refuses(() => hl.embedding({ count: 2, width: 2, size: 3 }), 'ARGUMENT', 'size', /unknown option 'size'/);
-    refuses(() => embedding.forward([0, 3]), 'ARGUMENT', 'ids[1]', /ids\[1\] is 3, expected an integer from 0 to 2/);
-    refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'ids[0]', /is 0.5/);
+    refuses(() => hl.embedding({ count: 2, width: 2, size: 3 }), 'ARGUMENT', 'size');
+    refuses(() => embedding.forward([0, 3]), 'ARGUMENT', 'ids[1]', { got: 3 });
+    refuses(() => embedding.forward([0.5]), 'ARGUMENT', 'ids[0]', { got: 0.5 });
     refuses(() => embedding.forward([0, 1, 2]), 'SHAPE', 'ids', /rows of at most 2 ids, because the context is 2/);
     refuses(() => embedding.forward([0, 1], { offset: 1 }), 'SHAPE', 'ids', /at most 1 ids/);
     refuses(() => embedding.forward([[[0]]]), 'SHAPE', 'ids', /expected \(T\) or \(B,T\)/);
     refuses(() => embedding.backward([[1, 2]]), 'STATE', undefined, /there is no forward/);
     refuses(() => norm.forward([[1, 2, 3]]), 'SHAPE', 'x', /x has shape \[1,3\], expected \(…,4\)/);
-    refuses(() => hl.rmsNorm({ width: 4, eps: -1 }), 'ARGUMENT', 'eps', /rmsNorm: eps is -1/);
+    refuses(() => hl.rmsNorm({ width: 4, eps: -1 }), 'ARGUMENT', 'eps', { got: -1 });
     refuses(() => hl.gelu({ approximate: 'sigmoid' }), 'ARGUMENT', 'approximate', /'none' or 'tanh'/);
     refuses(() => hl.add([1, 2], [1]), 'SHAPE', 'b', /add: b has shape \[1\], expected \[2\]/);
     assert.equal(hl.info.memory.used, before);
@@ -303,7 +296,7 @@ test(
       assert.equal(layer.train(), layer);
       layer.backward({ data: new Float32Array(expected.length), shape: layer.forward(...inputs).shape });
       refuses(() => layer.forward(...inputs, { train: 1 }), 'ARGUMENT', 'train', /true or false/);
-      refuses(() => layer.forward(...inputs, { keep: true }), 'ARGUMENT', 'keep', /unknown option/);
+      refuses(() => layer.forward(...inputs, { keep: true }), 'ARGUMENT', 'keep');
       refuses(() => layer.train('yes'), 'ARGUMENT', 'on', /true or false/);
     }
   }),
@@ -323,9 +316,9 @@ test(
       hl.embedding({ count: 4, width: 3 }).loadStateDict({ weight: table }).parameters.table.copy(),
       table.data,
     );
-    refuses(() => other.loadStateDict({ weight: array([2, 3]) }), 'ARGUMENT', 'bias', /missing bias/);
+    refuses(() => other.loadStateDict({ weight: array([2, 3]) }), 'ARGUMENT', 'bias');
     refuses(() => other.loadStateDict({ weight: array([3, 2]), bias: [0, 0] }), 'SHAPE', 'weight', /\[2,3\]/);
-    refuses(() => other.loadStateDict({ ...state, gain: [1] }), 'ARGUMENT', 'gain', /unexpected gain/);
+    refuses(() => other.loadStateDict({ ...state, gain: [1] }), 'ARGUMENT', 'gain');
     assert.deepEqual(other.stateDict(), state);
     assert.deepEqual(hl.gelu().stateDict(), {});
   }),

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { HeadlightError } from 'headlight-attention';
 import { difference } from '../../support/golden.js';
 import { everywhere, hl } from '../../support/headlight.js';
+import { refuses } from '../../support/refuses.js';
 
 const golden = JSON.parse(readFileSync(new URL('../../golden/layers.json', import.meta.url), 'utf8'));
-
-const refuses = (fn, code, parameter, message) =>
-  assert.throws(fn, (error) => {
-    assert.ok(error instanceof HeadlightError, error.stack);
-    assert.deepEqual([error.code, error.parameter], [code, parameter], error.message);
-    assert.match(error.message, message);
-    return true;
-  });
 
 test(
   '20 steps of SGD, Adam and AdamW give the parameters of PyTorch',
@@ -114,10 +106,10 @@ test('optimizers refuse invalid arguments before anything is written', () => {
     refuses(() => hl.sgd(a), 'ARGUMENT', 'parameters', /an object of named tensors, or a list of layers/);
     refuses(() => hl.sgd({ a: [1, 2] }), 'ARGUMENT', 'parameters.a', /expected a Tensor/);
     refuses(() => hl.sgd({ a }, { nesterov: true }), 'ARGUMENT', 'momentum', /more than 0 for nesterov/);
-    refuses(() => hl.adam({ a }, { lr: -1 }), 'ARGUMENT', 'lr', /lr is -1/);
+    refuses(() => hl.adam({ a }, { lr: -1 }), 'ARGUMENT', 'lr', { got: -1 });
     refuses(() => hl.adamW({ a }, { betas: [0.9, 1] }), 'ARGUMENT', 'betas[1]', /less than 1/);
-    refuses(() => hl.adamW({ a }, { momentum: 1 }), 'ARGUMENT', 'momentum', /unknown option/);
-    refuses(() => hl.clipGradients({ a }, -1), 'ARGUMENT', 'maxNorm', /maxNorm is -1/);
+    refuses(() => hl.adamW({ a }, { momentum: 1 }), 'ARGUMENT', 'momentum');
+    refuses(() => hl.clipGradients({ a }, -1), 'ARGUMENT', 'maxNorm', { got: -1 });
     assert.equal(hl.info.memory.used, before);
     const optimizer = hl.sgd({ a, b }, { lr: 1 });
     refuses(() => optimizer.step(), 'ARGUMENT', 'gradients', /an object of gradients/);
@@ -180,13 +172,13 @@ test('the state of an optimizer is checked before anything is written', () => {
         message,
       );
     const steps = 'parameters.a.steps';
-    refusesState({ [steps]: { data: [0.5], shape: [] } }, 'ARGUMENT', steps, /is 0.5, expected an integer/);
+    refusesState({ [steps]: { data: [0.5], shape: [] } }, 'ARGUMENT', steps, { got: 0.5 });
     refusesState({ [steps]: { data: [1, 2], shape: [2] } }, 'SHAPE', steps, /has shape \[2\], expected \[\]/);
-    refusesState({ other: ones }, 'ARGUMENT', 'other', /unexpected other/);
+    refusesState({ other: ones }, 'ARGUMENT', 'other');
     const mean = { 'parameters.a.mean': { data: [1], shape: [1, 1] } };
-    refusesState(mean, 'SHAPE', 'parameters.a.mean', /has shape \[1,1\]/);
+    refusesState(mean, 'SHAPE', 'parameters.a.mean', { got: [1, 1] });
     refuses(() => optimizer.loadStateDict({}), 'ARGUMENT', 'parameters.a.mean', /loadStateDict: missing/);
-    refuses(() => optimizer.loadStateDict(5), 'ARGUMENT', 'dict', /dict is 5/);
+    refuses(() => optimizer.loadStateDict(5), 'ARGUMENT', 'dict', { got: 5 });
     assert.deepEqual(optimizer.stateDict(), state);
     optimizer.dispose();
     refuses(() => optimizer.stateDict(), 'DISPOSED', 'parameters.a', /disposed/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { openTokenizer } from '../../../src/js/text/tokenizer.ts';
+import { inTier } from '../../support/tier.js';
 import { byteLevelFile, readTokenizer } from '../../support/tokenizers.js';
 
 const SEED = 41;
@@ -29,27 +30,29 @@ test(`BPE gives the pieces of its definition (seed ${SEED})`, () => {
       fc.property(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 40 }), (word) => {
         assert.deepEqual(tokenizer.encode(word).tokens, mergePlainly(word, order));
       }),
-      { seed: SEED, numRuns: 2000 },
+      { seed: SEED, numRuns: inTier(2000, 300) },
     );
   }
 });
 
-test('BPE splits a million characters without a space, of all kinds', () => {
+/** The logarithm of a number of characters without a space. */
+const LONG = inTier(20, 17);
+test('BPE splits many characters without a space, of all kinds', () => {
   const merges = [
     ['a', 'a'],
     ['aa', 'aa'],
     ['aaaa', 'aaaa'],
   ];
   const tokenizer = openTokenizer(byteLevelFile(merges));
-  const { tokens, offsets } = tokenizer.encode('a'.repeat(2 ** 20 + 1));
-  assert.equal(tokens.length, 2 ** 17 + 1);
-  assert.deepEqual(offsets.at(-1), [2 ** 20, 2 ** 20 + 1]);
-  assert.equal(tokenizer.encode('ab'.repeat(2 ** 19)).ids.length, 2 ** 20);
+  const { tokens, offsets } = tokenizer.encode('a'.repeat(2 ** LONG + 1));
+  assert.equal(tokens.length, 2 ** (LONG - 3) + 1);
+  assert.deepEqual(offsets.at(-1), [2 ** LONG, 2 ** LONG + 1]);
+  assert.equal(tokenizer.encode('ab'.repeat(2 ** (LONG - 1))).ids.length, 2 ** LONG);
 });
 
-test('Unigram and WordPiece split a million characters without a space', () => {
+test('Unigram and WordPiece split many characters without a space', () => {
   const unigram = openTokenizer(readTokenizer('unigram'));
-  const text = 'thewhale'.repeat(2 ** 17);
+  const text = 'thewhale'.repeat(2 ** (LONG - 3));
   assert.equal(unigram.decode(unigram.encode(text).ids), text);
   const file = readTokenizer('wordpiece');
   file.model.max_input_chars_per_word = 2 ** 21;
@@ -120,7 +123,7 @@ test(`Unigram finds the most probable segmentation (seed ${SEED})`, () => {
         expected.map(({ piece }) => piece),
       );
     }),
-    { seed: SEED, numRuns: 500 },
+    { seed: SEED, numRuns: inTier(500, 100) },
   );
 });
 

@@ -22,7 +22,7 @@ test(`the normalization forms equal those of String.normalize, also in parts of 
       fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
         assert.equal(normalize({ type: form }, text).text, text.normalize(form));
       }),
-      { seed: SEED, numRuns: inTier(2000, 500) },
+      { seed: SEED, numRuns: inTier(2000, 200) },
     );
 });
 
@@ -34,7 +34,7 @@ test('the normalizer knows every character that combines with the previous one',
   const second = new Set(
     characters.flatMap((sign) => (sign.normalize('NFC') === sign ? [...sign.normalize('NFD')].slice(1) : [])),
   );
-  for (const form of FORMS) {
+  for (const form of inTier(FORMS, ['NFKC'])) {
     const whole = normalizer({ type: form });
     const wrong = characters.filter((sign) => {
       const [first] = sign.normalize(form).normalize('NFD');
@@ -118,6 +118,6 @@ test(`a damaged table of replacements gives a text (seed ${SEED})`, () => {
         assert.equal(error.code, 'FORMAT', error.stack);
       }
     }),
-    { seed: SEED, numRuns: inTier(3000, 800) },
+    { seed: SEED, numRuns: inTier(3000, 300) },
   );
 });

@@ -42,7 +42,7 @@ const give = (kind, selector, bytes, name = 'attentions.npy') =>
     [kind, selector, bytes, name],
   );
 
-test('Back and Forward go through views, panels and steps of the story', async () => {
+fullTest('Back and Forward go through views, panels and steps of the story', async () => {
   await open();
   const before = await entries();
   await chooseKind('lines');
@@ -279,7 +279,7 @@ fullTest(
   },
 );
 
-test('stored values that this version of the page does not know are ignored', async () => {
+fullTest('stored values that this version of the page does not know are ignored', async () => {
   await openEmpty();
   spoil();
   await page.addInitScript(() => {

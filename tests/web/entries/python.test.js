@@ -270,7 +270,7 @@ print(caught[0].message)`);
   assert.match(said, /^the page has \d MB; smaller: precision='float16' or 'uint8'/);
 });
 
-test('what a refused page names makes it small enough', { skip: !plain && 'no Python here' }, () => {
+fullTest('what a refused page names makes it small enough', { skip: !plain && 'no Python here' }, () => {
   const said = run(`
 import random
 random.seed(1)

@@ -288,7 +288,7 @@ fullTest('a model of the Hub is opened by its name, with the token of the progra
   }
 });
 
-test('a folder in the layout of Hugging Face, by its address', async () => {
+fullTest('a folder in the layout of Hugging Face, by its address', async () => {
   await open('<div id="a"></div>', { a: { model: './gpt2', view: 'heads' } });
   const { layers, heads } = await page.evaluate(() => ({ layers: 2, heads: document.querySelectorAll('#a').length }));
   assert.ok(layers && heads);
@@ -346,7 +346,7 @@ fullTest('weights that are NaN are shown as crosses, and nothing is thrown', asy
   assert.deepEqual(faults, []);
 });
 
-test('a layer that the model has not is an error of ready, and later of update', async () => {
+fullTest('a layer that the model has not is an error of ready, and later of update', async () => {
   await open('<div id="a"></div><div id="b"></div>', { b: { layer: 4, head: 3 } });
   assert.equal(await page.locator('#b h2', { hasText: 'Layer 4, head 3' }).count(), 1);
   const [first, later] = await page.evaluate(async () => {
@@ -433,7 +433,7 @@ test('from another origin: the worker is begun by a script of the page’s own',
   assert.deepEqual(faults, []);
 });
 
-test('where a policy forbids the worker it is said what to allow', async () => {
+fullTest('where a policy forbids the worker it is said what to allow', async () => {
   const policy = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'none'";
   const home = await serve({ root: folder, headers: { 'Content-Security-Policy': policy } });
   await openEmpty();

@@ -304,7 +304,7 @@ fullTest('nothing is wider than a phone, and axe finds nothing there or in the d
   await assertAccessible();
 });
 
-test('where a head finds nothing, its usual role opens its page in the atlas', async () => {
+fullTest('where a head finds nothing, its usual role opens its page in the atlas', async () => {
   await openAt('text=Call+me+old+man+of+sea&layer=4&head=2');
   await page.locator('.usual', { hasText: 'usually: induction; here: nothing to find' }).click();
   await page.waitForFunction(() => part('.atlas-head .title')?.textContent === 'Layer 4, head 2');
@@ -335,42 +335,45 @@ const rolesShown = () =>
   );
 const settled = () => page.waitForFunction(() => part('.page').dataset.busy === 'false' && part('.role-name') !== null);
 
-test('an opened model has the same roles before and after a scan, in the page, the table and the files', async () => {
-  await openAt('');
-  spoil();
-  await openChooser();
-  const files = Object.entries(plantedFiles()).map(([name, bytes]) => ({
-    name,
-    mimeType: 'application/octet-stream',
-    buffer: Buffer.from(bytes),
-  }));
-  await page.setInputFiles('[data-name=files]', files);
-  await page.waitForFunction(
-    () => document.querySelector('body > div').shadowRoot.querySelectorAll('[data-head]').length === 8,
-  );
-  await page.getByRole('textbox', { name: 'The text. Write here' }).fill(LETTERS[0]);
-  await page.waitForFunction(() => part('.corner')?.textContent.includes('of its weight, on average'));
-  await settled();
-  const shown = { previous: 'previous', first: 'first token', induction: 'induction' };
-  const expected = Object.fromEntries(
-    PLANTED.flatMap((row, l) => row.map((role, h) => [`${l}.${h}`, role ? shown[role] : ''])),
-  );
-  assert.deepEqual(await page.evaluate(rolesShown), expected);
-  await page.locator('.legend button', { hasText: 'Atlas' }).click();
-  await page.click('text=your own texts…');
-  await page.fill('.own-texts textarea', LETTERS.join('\n\n'));
-  await page.click('.own-texts .scan');
-  await finished();
-  const csv = (await download(() => share('Numbers of all heads, CSV'))).bytes.toString().trim().split('\n');
-  assert.deepEqual(
-    csv.slice(1).map((line) => line.split(',').slice(0, 3).join(',')),
-    PLANTED.flatMap((row, l) => row.map((role, h) => `${l},${h},${role ?? ''}`)),
-  );
-  await page.locator('.legend button', { hasText: 'Heatmap' }).click();
-  await settled();
-  assert.deepEqual(await page.evaluate(rolesShown), expected);
-  assert.deepEqual(faults, []);
-});
+fullTest(
+  'an opened model has the same roles before and after a scan, in the page, the table and the files',
+  async () => {
+    await openAt('');
+    spoil();
+    await openChooser();
+    const files = Object.entries(plantedFiles()).map(([name, bytes]) => ({
+      name,
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from(bytes),
+    }));
+    await page.setInputFiles('[data-name=files]', files);
+    await page.waitForFunction(
+      () => document.querySelector('body > div').shadowRoot.querySelectorAll('[data-head]').length === 8,
+    );
+    await page.getByRole('textbox', { name: 'The text. Write here' }).fill(LETTERS[0]);
+    await page.waitForFunction(() => part('.corner')?.textContent.includes('of its weight, on average'));
+    await settled();
+    const shown = { previous: 'previous', first: 'first token', induction: 'induction' };
+    const expected = Object.fromEntries(
+      PLANTED.flatMap((row, l) => row.map((role, h) => [`${l}.${h}`, role ? shown[role] : ''])),
+    );
+    assert.deepEqual(await page.evaluate(rolesShown), expected);
+    await page.locator('.legend button', { hasText: 'Atlas' }).click();
+    await page.click('text=your own texts…');
+    await page.fill('.own-texts textarea', LETTERS.join('\n\n'));
+    await page.click('.own-texts .scan');
+    await finished();
+    const csv = (await download(() => share('Numbers of all heads, CSV'))).bytes.toString().trim().split('\n');
+    assert.deepEqual(
+      csv.slice(1).map((line) => line.split(',').slice(0, 3).join(',')),
+      PLANTED.flatMap((row, l) => row.map((role, h) => `${l},${h},${role ?? ''}`)),
+    );
+    await page.locator('.legend button', { hasText: 'Heatmap' }).click();
+    await settled();
+    assert.deepEqual(await page.evaluate(rolesShown), expected);
+    assert.deepEqual(faults, []);
+  },
+);
 
 /** Changes the stored scans into the form of an earlier version of the page. Runs in the page. */
 const makeOld = () =>

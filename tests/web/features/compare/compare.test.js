@@ -39,7 +39,7 @@ async function open(hash, options = {}) {
 const cells = (row) => page.locator(`.comparing tr[data-name=${row}] td`).allTextContents();
 const signed = (d) => (Math.abs(d) < 0.005 ? '0.00' : `${d < 0 ? '−' : '+'}${Math.abs(d).toFixed(2)}`);
 
-test('without a pinned run the view shows instructions; view and pin work by keyboard', async () => {
+fullTest('without a pinned run the view shows instructions; view and pin work by keyboard', async () => {
   await open('');
   await page.locator('.legend .menu button').focus();
   await page.keyboard.press('Enter');

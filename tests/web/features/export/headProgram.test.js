@@ -15,6 +15,7 @@ import { change, initialState } from '../../../../web/model/state.ts';
 import { createAnswerer } from '../../../../web/worker/requests.ts';
 import { findIn } from '../../../../web/worker/sources/fileContents.ts';
 import { hl } from '../../../support/headlight.js';
+import { fullTest } from '../../../support/tier.js';
 import { whaleFile } from '../../../support/whale.js';
 
 const folder = fileURLToPath(new URL('../../../../dist/test/', import.meta.url));
@@ -78,7 +79,7 @@ test('the scale, the temperature and the sink of a model are in the program', as
   assert.match(program, /scale: 0.25,[\s\S]*sinks: \[0.5\],/);
 });
 
-test('the program for PyTorch is valid Python, and prints the same weights if torch is installed', async (t) => {
+fullTest('the program for PyTorch is valid Python, and prints the same weights if torch is installed', async (t) => {
   for (const patch of STATES) {
     const run = await runOf(patch);
     const program = inPython(run, shown(run));

@@ -238,38 +238,41 @@ for (const width of inTier(Object.keys(SIZES).map(Number), [360]))
       assert.deepEqual(faults, []);
     });
 
-test('the last step says where to go on, until something changes; on a phone it opens the calculation', async () => {
-  for (const width of [1440, 360]) {
-    await visit('#first=3', { width });
-    await stepIs(3);
-    await page.waitForFunction(() => part('.go'));
-    assert.equal(await page.locator('.closing').count(), 0);
-    await go();
-    await isOver();
-    await page.locator('.closing').waitFor();
-    assert.match(await text('.closing'), /first minute.*Story.*Train/s);
-    assert.match(await text('.reading'), /softmax/);
-    const [end, line] = await page.evaluate(() =>
-      ['.closing', '.whatif'].map((selector) => part(selector).getBoundingClientRect()),
-    );
-    assert.ok(end.bottom <= line.top + 1, `${end.bottom} of ${line.top}`);
-    await assertNoSidewaysScroll(`${width} px`);
-    await page.keyboard.press(']');
-    await page.waitForFunction(() => !part('.closing'));
-  }
-  for (const [word, panel] of [
-    ['story', 'story'],
-    ['train', 'train'],
-  ]) {
-    await page.locator(`.header .${word}-word`).click();
-    await page.waitForFunction((panel) => location.hash.includes(`panel=${panel}`), panel);
-  }
-  await page.locator('.train-word').click();
-  await page.waitForFunction(() => !/panel|model/.test(location.hash) && part('.picture .matrix'));
-  assert.deepEqual(faults, []);
-});
+fullTest(
+  'the last step says where to go on, until something changes; on a phone it opens the calculation',
+  async () => {
+    for (const width of [1440, 360]) {
+      await visit('#first=3', { width });
+      await stepIs(3);
+      await page.waitForFunction(() => part('.go'));
+      assert.equal(await page.locator('.closing').count(), 0);
+      await go();
+      await isOver();
+      await page.locator('.closing').waitFor();
+      assert.match(await text('.closing'), /first minute.*Story.*Train/s);
+      assert.match(await text('.reading'), /softmax/);
+      const [end, line] = await page.evaluate(() =>
+        ['.closing', '.whatif'].map((selector) => part(selector).getBoundingClientRect()),
+      );
+      assert.ok(end.bottom <= line.top + 1, `${end.bottom} of ${line.top}`);
+      await assertNoSidewaysScroll(`${width} px`);
+      await page.keyboard.press(']');
+      await page.waitForFunction(() => !part('.closing'));
+    }
+    for (const [word, panel] of [
+      ['story', 'story'],
+      ['train', 'train'],
+    ]) {
+      await page.locator(`.header .${word}-word`).click();
+      await page.waitForFunction((panel) => location.hash.includes(`panel=${panel}`), panel);
+    }
+    await page.locator('.train-word').click();
+    await page.waitForFunction(() => !/panel|model/.test(location.hash) && part('.picture .matrix'));
+    assert.deepEqual(faults, []);
+  },
+);
 
-test('a copied link to the initial state leads a new visitor to the instrument', async () => {
+fullTest('a copied link to the initial state leads a new visitor to the instrument', async () => {
   await visit('', { permissions: ['clipboard-read', 'clipboard-write'] });
   await page.keyboard.press('Escape');
   await isOver();
@@ -282,7 +285,7 @@ test('a copied link to the initial state leads a new visitor to the instrument',
   assert.deepEqual(readLink(link.split('#')[1]), initialState);
 });
 
-test('the menu More leads to documentation, source and licence', async () => {
+fullTest('the menu More leads to documentation, source and licence', async () => {
   await openEmpty({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' });
   await page.goto(server.url);
   await isOver();

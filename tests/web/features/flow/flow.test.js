@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OPENING } from '../../../../web/model/state.ts';
 import { assertAccessible, assertAccessibleInFullTier, faults, openAt, page } from '../../../support/page.js';
+import { inTier } from '../../../support/tier.js';
 import { loadWhale } from '../../../support/whale.js';
 
 /** The largest logit after the initial text. */
@@ -16,7 +17,7 @@ async function start(hash, colorScheme = 'light') {
 }
 
 test('flow shows contributions, the keyboard chooses another head, and axe finds nothing', async () => {
-  for (const scheme of ['light', 'dark']) {
+  for (const scheme of inTier(['light', 'dark'], ['dark'])) {
     await start('view=flow', scheme);
     await page.waitForFunction(() => part('.composition.key .line') !== null);
     assert.equal(await page.evaluate(() => part('[data-name=logit]').textContent), LARGEST);

@@ -68,7 +68,7 @@ const SIZES = [
   { layers: 32, heads: 32, width: 1760, height: 900 },
   { layers: 1, heads: 1 },
 ];
-const SEEDS = inTier([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3]);
+const SEEDS = inTier([1, 2, 3, 4, 5, 6, 7, 8], [1]);
 const all = SIZES.flatMap((size) => SEEDS.map((seed) => problem({ ...size, seed })));
 const nameOf = ({ layers, heads, width }) => `${layers} × ${heads} at ${width}`;
 

@@ -54,7 +54,7 @@ test('handmade heads have names; text, reading column and mask work', async () =
   await assertAccessibleInFullTier();
 });
 
-test('handmade heads attend to the patches of a dropped picture', async () => {
+fullTest('handmade heads attend to the patches of a dropped picture', async () => {
   await open();
   await openChooser();
   const png = await readFile(new URL('../../../../web/pictures/picture.png', import.meta.url));
@@ -68,7 +68,7 @@ test('handmade heads attend to the patches of a dropped picture', async () => {
   await assertAccessibleInFullTier();
 });
 
-test('queries, keys and values of a file are split into a chosen number of heads', async () => {
+fullTest('queries, keys and values of a file are split into a chosen number of heads', async () => {
   const hl = await load();
   const [T, C] = [4, 8];
   const numbers = (seed) => Float32Array.from({ length: T * C }, (_, i) => Math.sin(seed * 37 + i * 1.7));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TOKENS } from '../../../support/opening.js';
 import { faults, openAt, page } from '../../../support/page.js';
+import { inTier } from '../../../support/tier.js';
 
 /** Returns the texts of the labels, and true if each label is at the left of its row or at the top of its column. */
 const labelsOf = () =>
@@ -21,7 +22,7 @@ const labelsOf = () =>
     };
   });
 
-for (const width of [1440, 360])
+for (const width of inTier([1440, 360], [1440]))
   test(`${width} px: the heatmap names rows on the left, and columns where they begin`, async () => {
     await openAt('', { viewport: { width, height: 900 } });
     await page.waitForFunction(() => part('.labels .row-label'));

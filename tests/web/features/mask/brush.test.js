@@ -129,13 +129,13 @@ for (const [locale, colorScheme] of inTier(
   ],
   [['en-GB', 'dark']],
 ))
-  test(`axe has no findings while the brush is on: ${locale}, ${colorScheme}`, async () => {
+  fullTest(`axe has no findings while the brush is on: ${locale}, ${colorScheme}`, async () => {
     await openPage({ locale, colorScheme }, `#painted=all%3A${LAST}.0-8`);
     await takeBrush();
     await assertAccessible();
   });
 
-test('touch paints only while the brush is on', async () => {
+fullTest('touch paints only while the brush is on', async () => {
   await openPage({ viewport: { width: 360, height: 740 }, hasTouch: true });
   await page.touchscreen.tap(...(await at(9, 4)));
   await page.waitForFunction((name) => part('.sheet .key')?.textContent === name, NAMES[4]);

@@ -128,7 +128,7 @@ test('a click masks the query token, and the guess is for its position', async (
   await page.locator('.prediction .option').first().waitFor();
 });
 
-test('attentions.npy with tokens is shown, without controls that need a model', async () => {
+fullTest('attentions.npy with tokens is shown, without controls that need a model', async () => {
   const given = attentions([3, 2, 5, 5], true);
   for (const [colorScheme, locale] of inTier(
     [
@@ -211,7 +211,7 @@ fullTest('the entry of a batch is chosen by button, by keyboard and by address, 
   await assertNoSidewaysScroll('360 px');
 });
 
-test('weights that are not square have the title above, and labels of queries and keys', async () => {
+fullTest('weights that are not square have the title above, and labels of queries and keys', async () => {
   await start();
   await choose(weightFiles(attentions([2, 2, 3, 6], false), null));
   await opened('attentions.npy');
@@ -239,7 +239,7 @@ test('an encoder–decoder without tokenizer.json begins with numbers; its heads
   assert.doesNotMatch(await page.locator('.model').textContent(), /itself|previous|induction/);
 });
 
-test('of a CLIP with two towers the one for texts is shown first', async () => {
+fullTest('of a CLIP with two towers the one for texts is shown first', async () => {
   await start();
   const files = modelFiles('clip');
   await choose(files);

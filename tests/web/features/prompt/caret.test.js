@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openPage, page, settle } from '../../../support/page.js';
+import { inTier } from '../../../support/tier.js';
 
 const LONG = Array.from({ length: 60 }, (_, i) => `In port ${i} the first mate cried to his men.`).join(' ');
 /** Returns how far the box of the text is scrolled, and how far it can be. */
@@ -12,7 +13,7 @@ const scrolled = () =>
     return [scrollTop, scrollHeight - clientHeight];
   });
 
-for (const width of [1440, 360])
+for (const width of inTier([1440, 360], [360]))
   test(`${width} px: after a long text is inserted, the box shows the caret`, async () => {
     await openPage({ viewport: { width, height: 800 } });
     await page.focus('.words textarea');

@@ -80,7 +80,7 @@ test('after an answer the explanation is gone, and the task with its button is a
   }
 });
 
-test('on a phone, step 8 shows the switch of the head in its task, in sight after the answer', async () => {
+fullTest('on a phone, step 8 shows the switch of the head in its task, in sight after the answer', async () => {
   await openAt('panel=story&step=8', PHONE);
   await settled();
   await page.locator('.answer').nth(1).click();
@@ -98,18 +98,21 @@ test('on a phone, step 8 shows the switch of the head in its task, in sight afte
   assert.match(await page.locator('.story .said').textContent(), /^[✓✗] Your prediction/);
 });
 
-test('a step has a visible link to it, which is copied; step 8 has a second part with a dot of its own', async () => {
-  await openAt('panel=story&step=10', { permissions: ['clipboard-read', 'clipboard-write'] });
-  await settled();
-  assert.match(await page.locator('.story-of').textContent(), /step 8 of 9, part 2/);
-  assert.equal(await page.locator('.steps li').count(), 10);
-  assert.match(await page.locator('.steps [aria-current]').getAttribute('aria-label'), /^Step 8, part 2: Two heads/);
-  const link = page.locator('.step-link');
-  assert.equal(await link.getAttribute('href'), '#panel=story&step=10');
-  await link.click();
-  await page.waitForFunction(() => part('.step-link').textContent === 'Copied');
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${server.url}#panel=story&step=10`);
-});
+fullTest(
+  'a step has a visible link to it, which is copied; step 8 has a second part with a dot of its own',
+  async () => {
+    await openAt('panel=story&step=10', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await settled();
+    assert.match(await page.locator('.story-of').textContent(), /step 8 of 9, part 2/);
+    assert.equal(await page.locator('.steps li').count(), 10);
+    assert.match(await page.locator('.steps [aria-current]').getAttribute('aria-label'), /^Step 8, part 2: Two heads/);
+    const link = page.locator('.step-link');
+    assert.equal(await link.getAttribute('href'), '#panel=story&step=10');
+    await link.click();
+    await page.waitForFunction(() => part('.step-link').textContent === 'Copied');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${server.url}#panel=story&step=10`);
+  },
+);
 
 fullTest('after a link to step 7 no head is found yet, even if the link was copied after finding one', async () => {
   await openEmpty({ ...SCREEN, locale: 'en-GB' });

@@ -70,7 +70,7 @@ test('by mouse: a drag over labels adds columns, Control adds one, and they can 
   assert.deepEqual(faults, []);
 });
 
-test('by keyboard: Shift and an arrow add rows or columns, which are spoken', async () => {
+fullTest('by keyboard: Shift and an arrow add rows or columns, which are spoken', async () => {
   await openPage({}, 'cell=13.4');
   await page.locator('#picture').focus();
   await page.keyboard.press('Shift+ArrowUp');

@@ -133,7 +133,7 @@ test('the text can be typed here, written on, and read as a table', async () => 
   assert.deepEqual(faults, []);
 });
 
-test('a head that is off, and a pinned run, are named as the other case', async () => {
+fullTest('a head that is off, and a pinned run, are named as the other case', async () => {
   await openAt(hashOf(TEXT, '&scale=4.2%3A0'));
   await page.waitForFunction(() => /with the head on$/.test(part('.mean-line p')?.textContent ?? ''));
   const off = percentText(chanceOf(LAST, OFF));

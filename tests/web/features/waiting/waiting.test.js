@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test, { beforeEach } from 'node:test';
 import { LAST } from '../../../support/opening.js';
 import { assertNoSidewaysScroll, openEmpty, page, server } from '../../../support/page.js';
+import { fullTest } from '../../../support/tier.js';
 
 const TEXT = 'The ship was old, and the ship was';
 
@@ -126,7 +127,7 @@ test('while a run is awaited, every frame shows one run or is marked as old', as
   assert.deepEqual(ofRun(await look()), ofRun(third));
 });
 
-test('when another model is chosen while a run is awaited, nothing of the previous model is shown', async () => {
+fullTest('when another model is chosen while a run is awaited, nothing of the previous model is shown', async () => {
   await page.evaluate(() => {
     globalThis.hold = true;
   });
@@ -142,7 +143,7 @@ test('when another model is chosen while a run is awaited, nothing of the previo
   assert.match((await look()).model, /made|hand/i);
 });
 
-test('the name of a head that is chosen by keyboard is announced before the waiting', async () => {
+fullTest('the name of a head that is chosen by keyboard is announced before the waiting', async () => {
   await page.evaluate(() => {
     globalThis.hold = true;
   });
