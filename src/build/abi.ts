@@ -20,7 +20,8 @@ type Numbers = Record<string, number>;
 
 const [folder, ...decided] = process.argv.slice(2);
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-const said = readFileSync(0, 'utf8');
+// Node 24 corrupts its memory if it decodes while it reads from a pipe.
+const said = readFileSync(0).toString();
 const begin = said.indexOf('\n{') + 1;
 const { inner: declarations }: { inner: Declaration[] } = JSON.parse(said.slice(begin));
 

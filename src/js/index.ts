@@ -42,7 +42,7 @@ export type Info = {
   simd: 'simd128' | 'relaxed';
   threads: number;
   /** the reason if there is only one thread instead of those requested */
-  threadsNote?: string;
+  threadsNote?: string | undefined;
   /** in bytes */
   memory: { used: number; reserved: number; limit: number };
 };

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { OPENING } from '../../web/store/state.ts';
+import { OPENING } from '../../web/model/state.ts';
 import { GUESS, NAMES } from '../support/opening.js';
 import { assertAccessibleInFullTier, chooseKind, faults, page, spoil } from '../support/page.js';
 import { inTier } from '../support/tier.js';

@@ -1,6 +1,6 @@
 // Opens the page in windows of usual sizes.
 
-import { OPENING } from '../../web/store/state.ts';
+import { OPENING } from '../../web/model/state.ts';
 import { openAt } from '../support/page.js';
 
 /** Heights of windows by their widths. @type {Record<number, number>} */

@@ -14,56 +14,56 @@ export type ViewOptions = {
    * 'whale', the small language model of the package (the default); 'hf://owner/name', a model on the Hugging Face
    * Hub; the URL of a folder in Hugging Face's layout; or the files of such a folder
    */
-  model?: string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | ArrayLike<File>;
+  model?: string | URL | Readonly<Record<string, Blob | ArrayBuffer | ArrayBufferView>> | ArrayLike<File> | undefined;
   /** for a model on the Hub: { token, endpoint, revision, file } */
-  hub?: HubOptions;
+  hub?: HubOptions | undefined;
   /**
    * attention weights that were computed elsewhere: (T,S), (H,T,S), (L,H,T,S), (L,B,H,T,S), or a list of layers, each
    * (T,S), (H,T,S) or (B,H,T,S). For an encoder–decoder, an object with weights by part, { encoder, decoder, cross },
    * any of which may be missing
    */
-  attentions?: Weights | Readonly<Partial<Record<Part, Weights>>>;
+  attentions?: Weights | Readonly<Partial<Record<Part, Weights>>> | undefined;
   /** the index of the text that is shown, if attentions has several */
-  batch?: number;
+  batch?: number | undefined;
   /** queries (H,T,D), from which the attention weights are computed */
-  q?: TensorLike;
+  q?: TensorLike | undefined;
   /** keys (H,S,D) */
-  k?: TensorLike;
+  k?: TensorLike | undefined;
   /** values (H,S,D) */
-  v?: TensorLike;
+  v?: TensorLike | undefined;
   /** with q, k and v: true if later keys are masked for a query; default false */
-  causal?: boolean;
+  causal?: boolean | undefined;
   /** the input of a model */
-  text?: string;
+  text?: string | undefined;
   /** names of the tokens of attentions, or of q; for an encoder–decoder, those of the source and of the target */
-  tokens?: readonly string[] | { source?: readonly string[]; target?: readonly string[] };
+  tokens?: readonly string[] | { source?: readonly string[]; target?: readonly string[] } | undefined;
   /** names of the keys, if they differ from the names of the queries */
-  keys?: readonly string[];
+  keys?: readonly string[] | undefined;
   /** the name of the model or weights */
-  title?: string;
+  title?: string | undefined;
   /**
    * the whole instrument (the default); one heatmap; all heads; lines between tokens; the contributions to the next
    * token; the story in nine steps
    */
-  view?: 'instrument' | 'head' | 'heads' | 'lines' | 'flow' | 'story';
+  view?: 'instrument' | 'head' | 'heads' | 'lines' | 'flow' | 'story' | undefined;
   /** the attention of an encoder–decoder that is shown; default: the first one passed */
-  part?: Part;
+  part?: Part | undefined;
   /** from 0 */
-  layer?: number;
+  layer?: number | undefined;
   /** from 0 */
-  head?: number;
+  head?: number | undefined;
   /** the positions of the query and the key whose weight is explained */
-  cell?: { t: number; s: number } | null;
+  cell?: { t: number; s: number } | null | undefined;
   /** false hides the menu, the sentence and the line of changes; default true */
-  controls?: boolean;
+  controls?: boolean | undefined;
   /** default: the theme of the browser */
-  theme?: 'light' | 'dark';
+  theme?: 'light' | 'dark' | undefined;
   /** default: the language of the browser */
-  language?: 'en' | 'zh';
+  language?: 'en' | 'zh' | undefined;
   /** the result of `address()` or the `state` of an earlier view */
-  state?: string | Partial<ViewState>;
+  state?: string | Partial<ViewState> | undefined;
   /** called after every change */
-  onState?: (state: ViewState) => void;
+  onState?: ((state: ViewState) => void) | undefined;
 };
 /** The state of a view. */
 export type ViewState = {

@@ -22,14 +22,14 @@ export type AblationProgress = {
 };
 export type AblationOptions<P extends AttentionPart = AttentionPart> = {
   /** default: all parts of the model */
-  parts?: readonly P[];
+  parts?: readonly P[] | undefined;
   /** what replaces the output of a head: zeros, or its mean over all tokens of the input; default 'zero' */
-  set?: 'zero' | 'mean';
+  set?: 'zero' | 'mean' | undefined;
   /** changes of every run, applied before the edit of the head */
-  edit?: readonly PatchEdit[];
+  edit?: readonly PatchEdit[] | undefined;
   /** a promise is awaited; if it rejects, ablateHeads rejects */
-  onProgress?: (progress: AblationProgress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: AblationProgress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 export type HeadAblation<P extends AttentionPart = AttentionPart> = {
   /** the metric with all heads */

@@ -23,11 +23,11 @@ export type AttributionOptions = {
   /** whose logit is decomposed */
   label: number;
   /** a label whose logit is subtracted */
-  against?: number;
+  against?: number | undefined;
   /** index of the token; default −1, the last token; with a pooling head 0, the first token */
-  token?: number;
+  token?: number | undefined;
   /** default 0 */
-  batch?: number;
+  batch?: number | undefined;
 };
 /** Contributions in logits. Their sum is the logit, or the difference of the two logits. */
 export type Attribution = {
@@ -36,7 +36,7 @@ export type Attribution = {
   /** (L,H), contributions of the heads, each through its columns of the output projection */
   heads: Numbers;
   /** (L,H), contributions of the heads of cross-attention */
-  cross?: Numbers;
+  cross?: Numbers | undefined;
   /** (L), contributions of the feed-forward layers, including their biases */
   mlps: Numbers;
   /**

@@ -11,11 +11,11 @@ export type KnockOutOptions = {
   /** number of keys S, which is the number of tokens of the sequence, or of the encoder for cross-attention */
   length: number;
   /** kind of attention, for a model with an encoder; default 'decoder' */
-  part?: AttentionPart;
+  part?: AttentionPart | undefined;
   /** default: all */
-  layers?: number | readonly number[];
+  layers?: number | readonly number[] | undefined;
   /** default: all */
-  heads?: number | readonly number[];
+  heads?: number | readonly number[] | undefined;
 };
 
 const CALLER = 'knockOut';

@@ -28,18 +28,18 @@ export type SalienceModel = DifferentiableModel & {
 export type SalienceMethod = 'gradient' | 'norm' | 'integrated';
 export type SalienceOptions<M extends SalienceMethod = SalienceMethod> = {
   /** default 'gradient' */
-  method?: M;
+  method?: M | undefined;
   /** start of the path of 'integrated': zeros, the embedding of padding tokens, or embeddings (T,C); default 'zero' */
-  baseline?: 'zero' | 'padding' | (string & {}) | TensorLike;
+  baseline?: 'zero' | 'padding' | (string & {}) | TensorLike | undefined;
   /** label of the padding token; default: pad_token_id of the model's config */
-  padding?: number;
+  padding?: number | undefined;
   /** number of gradients of 'integrated'; default 32 */
-  steps?: number;
+  steps?: number | undefined;
   /** point of each step at which the gradient is taken; default 'middle' */
-  rule?: 'middle' | 'right';
+  rule?: 'middle' | 'right' | undefined;
   /** called after each gradient; a promise is awaited, and if it rejects, so does salience */
-  onProgress?: (progress: Progress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: Progress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 export type Salience = {
   value: number;

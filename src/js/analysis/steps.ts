@@ -7,8 +7,8 @@ import { argumentError } from '../check/errors.ts';
 export type Progress = { done: number; total: number };
 export type StepOptions<T extends Progress> = {
   /** a promise is awaited; if it rejects, the function rejects */
-  onProgress?: (progress: T) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: T) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 
 export function readSteps<T extends Progress>(caller: string, { onProgress, signal: given }: StepOptions<T>) {

@@ -2,9 +2,9 @@
 
 export type NamedModel = {
   tokenizer?: object | undefined;
-  encode?: (text: string) => { ids: readonly number[] };
+  encode?: ((text: string) => { ids: readonly number[] }) | undefined;
   /** why the tokenizer of the model's files is not supported */
-  tokenizerProblem?: string;
+  tokenizerProblem?: string | undefined;
 };
 export type TokenReader = {
   decode?: (ids: readonly number[], options?: { skipSpecial?: boolean }) => string;

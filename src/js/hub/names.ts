@@ -7,9 +7,9 @@ export type HubName = {
   /** [owner/]name */
   id: string;
   /** a branch, a tag or a commit */
-  revision?: string;
+  revision?: string | undefined;
   /** a file or a folder in the repository */
-  path?: string;
+  path?: string | undefined;
 };
 
 export const DEFAULT_REVISION = 'main';

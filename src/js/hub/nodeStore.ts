@@ -13,7 +13,7 @@ import { type SegmentFiles, SegmentStore } from './segments.ts';
 export type Place = {
   size: number;
   snapshot: string;
-  blob?: string;
+  blob?: string | undefined;
   /** path of the file while it is received, without the extension */
   incomplete: string;
   segments: SegmentFiles;

@@ -6,22 +6,22 @@ import { checkPath, checkRevision } from './names.ts';
 
 export type HubOptions = {
   /** address of the Hub or of a mirror; default: HF_ENDPOINT in Node, else https://huggingface.co */
-  endpoint?: string;
+  endpoint?: string | undefined;
   /** a branch, a tag or a commit, as in the address; default 'main' */
-  revision?: string;
+  revision?: string | undefined;
   /** selects one of several models in a repository, such as 'model.Q4_K_M.gguf' */
-  file?: string;
+  file?: string | undefined;
   /** sent to the origin of the endpoint only; default: HF_TOKEN in Node */
-  token?: string;
+  token?: string | undefined;
   /**
    * default true: the folder of Hugging Face's tools in Node (HF_HUB_CACHE, HF_HOME), the private storage of a page; in
    * Node also the path of a folder; false for no cache
    */
-  cache?: boolean | string;
+  cache?: boolean | string | undefined;
   /** true to use only cached files and send no requests; default: HF_HUB_OFFLINE in Node */
-  offline?: boolean;
+  offline?: boolean | undefined;
   /** called before a request is repeated */
-  onWait?: (wait: HubWait) => unknown;
+  onWait?: ((wait: HubWait) => unknown) | undefined;
 };
 export type HubWait = {
   /** seconds until the next attempt */
@@ -33,12 +33,12 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export type Settings = {
   /** without a slash at its end */
   endpoint: string;
-  token?: string;
-  revision?: string;
-  file?: string;
+  token?: string | undefined;
+  revision?: string | undefined;
+  file?: string | undefined;
   cache: boolean | string;
   offline: boolean;
-  onWait?: (wait: HubWait) => unknown;
+  onWait?: ((wait: HubWait) => unknown) | undefined;
 };
 
 export const DEFAULT_ENDPOINT = 'https://huggingface.co';

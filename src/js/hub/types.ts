@@ -74,10 +74,10 @@ export type HashName = 'sha1' | 'sha256';
 export type Hash = { update: (bytes: Uint8Array) => unknown; digest: () => string };
 /** The parts of the Hub client that differ between Node and a page. */
 export type HubPlatform = {
-  variables?: Variables;
+  variables?: Variables | undefined;
   follow: boolean;
   /** opens the cache, or returns the reason why there is none */
   openCache: (caller: string, cache: true | string) => Promise<Cache | string>;
   hash: (name: HashName) => Hash;
-  digest?: (name: HashName, bytes: Uint8Array) => Promise<string>;
+  digest?: ((name: HashName, bytes: Uint8Array) => Promise<string>) | undefined;
 };

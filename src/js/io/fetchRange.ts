@@ -8,13 +8,13 @@ import { discard, failure, RangeBody, WholeBody } from './responseBody.ts';
 export type RemoteSource = {
   caller: string;
   name: string;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** sends one request for the file */
   request: (headers: Record<string, string>) => Promise<Response>;
   /** its length, from an earlier response */
-  total?: number;
+  total?: number | undefined;
   /** its ETag, from an earlier response */
-  tag?: string | null;
+  tag?: string | null | undefined;
 };
 export type FetchedRange = { bytes: Uint8Array; total: number; tag: string | null; whole?: undefined };
 /** with the Content-Type of the response */

@@ -17,34 +17,34 @@ export type LoadOptions = {
    * default 1; 'auto': number of cores, at most 8. Without shared memory there is one thread, and `info.threadsNote`
    * says why
    */
-  threads?: number | 'auto';
+  threads?: number | 'auto' | undefined;
   /** default 'auto', which means the fastest flavour that this engine supports */
-  simd?: 'auto' | Flavour;
+  simd?: 'auto' | Flavour | undefined;
   /** the binary; default: the file next to the module */
-  wasm?: URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module;
+  wasm?: URL | string | ArrayBuffer | ArrayBufferView | WebAssembly.Module | undefined;
   /** maximum bytes of the core's memory; default and upper limit: 4 GiB */
-  maxMemory?: number;
+  maxMemory?: number | undefined;
 };
 export type Source = {
   binaries: Record<Flavour, URL | Uint8Array> & Partial<Record<`${Flavour}-threads`, URL>>;
   read: (url: URL) => Promise<Uint8Array>;
   resolve: (path: string) => URL;
   /** URL of the module, in whose folder the demo model is */
-  module?: string;
-  openPath?: OpenPath;
+  module?: string | undefined;
+  openPath?: OpenPath | undefined;
   /** default: the platform of a page */
-  hub?: () => Promise<HubPlatform>;
+  hub?: (() => Promise<HubPlatform>) | undefined;
 };
 export type Platform = Source & Host;
 export type Opened = {
   source: unknown;
   module: WebAssembly.Module;
-  memory?: WebAssembly.Memory;
+  memory?: WebAssembly.Memory | undefined;
   /** limit of the memory in bytes */
   limit: number;
   threads: number;
   /** reason if there are fewer threads than requested */
-  note?: string;
+  note?: string | undefined;
 };
 
 /** Minimum of the option maxMemory, four pages of WebAssembly memory. */

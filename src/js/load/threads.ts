@@ -17,9 +17,9 @@ export type Thread = {
 /** throws if workers are not available */
 export type StartThread = (post: Post, failed: (reason: unknown) => void) => Thread;
 export type Host = {
-  loadStartThread?: () => Promise<StartThread>;
-  cores?: number;
-  addressRoom?: () => number;
+  loadStartThread?: (() => Promise<StartThread>) | undefined;
+  cores?: number | undefined;
+  addressRoom?: (() => number) | undefined;
 };
 
 /** The number of threads, the limit of memory in bytes, and the reason if there are fewer threads than requested. */

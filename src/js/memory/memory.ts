@@ -31,7 +31,7 @@ export type PlainCall = {
 export type Threads = {
   count: number;
   /** reason if there are fewer threads than requested */
-  note?: string;
+  note?: string | undefined;
   stop: () => void;
   fail: (note: string) => void;
 };

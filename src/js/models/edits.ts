@@ -18,27 +18,27 @@ export type Edit = {
   /** the name of a value; * matches any block */
   at: string;
   /** default: all heads */
-  head?: number | readonly number[];
+  head?: number | readonly number[] | undefined;
   /** positions in the whole sequence; default: all tokens */
-  token?: number | readonly number[];
+  token?: number | readonly number[] | undefined;
   /** 'mean' is the mean over all tokens of this call */
-  set?: 'zero' | 'mean' | (string & {}) | TensorLike;
-  scale?: number;
-  add?: TensorLike;
+  set?: 'zero' | 'mean' | (string & {}) | TensorLike | undefined;
+  scale?: number | undefined;
+  add?: TensorLike | undefined;
   /**
    * (…,T,S): 0 = masked key, in place of the model's masks; 'none' masks no key. With a cache, a mask that does not fit
    * the call's tokens is for the first of the whole sequence; later tokens have the model's masks
    */
-  mask?: 'none' | (string & {}) | TensorLike;
+  mask?: 'none' | (string & {}) | TensorLike | undefined;
   /** number by which the scores are divided */
-  temperature?: number;
+  temperature?: number | undefined;
   /** the largest distance from the query to keys on its left and on its right; −1 = no limit */
-  window?: readonly [number, number];
+  window?: readonly [number, number] | undefined;
   /**
    * gets a copy of the value and its name, and returns the new value, or nothing to keep it; called during the run.
    * Such an edit must contain no other changes
    */
-  change?: Change;
+  change?: Change | undefined;
 };
 export type Change = (value: { data: Float32Array; shape: number[] }, name: string) => TensorLike | undefined | void;
 export type Numbers = { shape: readonly number[]; floats: Float32Array };

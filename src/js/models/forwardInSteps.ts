@@ -17,16 +17,16 @@ import type { Transformer } from './transformer.ts';
 /** Reads the weights or scores (T,S) of one head. The view is valid during the call only. */
 export type ReadHead = (kind: 'weights' | 'scores', layer: number, head: number, view: Float32Array) => void;
 export type StepOptions = {
-  capture?: readonly string[];
-  edit?: readonly Edit[];
+  capture?: readonly string[] | undefined;
+  edit?: readonly Edit[] | undefined;
   /** gets each captured value, which is freed after the call */
   onValue: (name: string, value: Tensor) => void;
   /** gets the captured weights and scores head by head instead of onValue; for one sequence */
-  onHead?: ReadHead;
+  onHead?: ReadHead | undefined;
   /** the only token whose logits are computed; default: all */
-  row?: number;
+  row?: number | undefined;
   /** only some blocks, without the head: the input of block `from`, and the first block that is not computed */
-  blocks?: { from: number; to: number; data?: Float32Array; shape?: readonly number[] };
+  blocks?: { from: number; to: number; data?: Float32Array; shape?: readonly number[] } | undefined;
   /** is awaited after each block; it ends the run if it throws */
   pause: (done: number, total: number) => unknown;
 };

@@ -33,12 +33,12 @@ export type ReadInput = {
   batch: number;
   /** number of tokens, patches or frames in the input */
   rows: number;
-  labels?: Int32Array;
-  keep?: Uint8Array;
-  typeIds?: Int32Array;
-  positions?: Int32Array;
-  numbers?: { data: ArrayLike<number>; shape: readonly number[] };
-  encoder?: ReadInput;
+  labels?: Int32Array | undefined;
+  keep?: Uint8Array | undefined;
+  typeIds?: Int32Array | undefined;
+  positions?: Int32Array | undefined;
+  numbers?: { data: ArrayLike<number>; shape: readonly number[] } | undefined;
+  encoder?: ReadInput | undefined;
 };
 
 /** The name that other libraries use for an input, by the name of the input in this module. */

@@ -10,18 +10,18 @@ import type { Sound, SoundOptions } from './sound/options.ts';
 
 /** which linear layers have a bias */
 export type BiasOptions = {
-  query?: boolean;
-  key?: boolean;
-  value?: boolean;
+  query?: boolean | undefined;
+  key?: boolean | undefined;
+  value?: boolean | undefined;
   /** output projection of attention */
-  out?: boolean;
-  mlp?: boolean;
-  norm?: boolean;
+  out?: boolean | undefined;
+  mlp?: boolean | undefined;
+  norm?: boolean | undefined;
   /** the layer of headTransform; default true */
-  transform?: boolean;
+  transform?: boolean | undefined;
   /** the pooler, if it is 'linear'; default false. Other poolers always have a bias */
-  pooler?: boolean;
-  head?: boolean;
+  pooler?: boolean | undefined;
+  head?: boolean | undefined;
 };
 export type TransformerOptions = {
   /** number of blocks; with 0 only embedding and head remain */
@@ -31,184 +31,186 @@ export type TransformerOptions = {
   /** heads of each block's attention, H */
   numHeads: number;
   /** number of ids: 0 to vocab − 1 */
-  vocab?: number;
+  vocab?: number | undefined;
   /** length of the longest sequence */
   context: number;
   /** heads of keys and values, G; default numHeads */
-  kvHeads?: number;
+  kvHeads?: number | undefined;
   /** width of a head, D; default dModel / numHeads */
-  headDim?: number;
+  headDim?: number | undefined;
   /** width of the hidden layer of the feed-forward, 0 for none; default 4 · dModel */
-  mlp?: number;
+  mlp?: number | undefined;
   /** true: a token attends only to itself and the tokens before it; default true */
-  causal?: boolean;
+  causal?: boolean | undefined;
   /** default 'layer' */
-  norm?: 'layer' | 'rms' | 'none';
+  norm?: 'layer' | 'rms' | 'none' | undefined;
   /** default 1e-5. With 0 the norm of a row of zeros, or for 'layer' of equal numbers, is NaN, as in PyTorch */
-  normEps?: number;
+  normEps?: number | undefined;
   /** true: norms multiply by a weight; default true */
-  normScale?: boolean;
+  normScale?: boolean | undefined;
   /**
    * where norms of attention and feed-forward are. 'before' (default): before each; 'after': after each sum; 'both':
    * before and after each; 'parallel': before both, which are computed in parallel; 'stream': before each, and their
    * output replaces the residual stream; 'outputs': after each, before the sum
    */
-  normPlace?: 'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs';
+  normPlace?: 'before' | 'after' | 'both' | 'parallel' | 'stream' | 'outputs' | undefined;
   /** all blocks have the parameters of the first one; default false */
-  sharedBlocks?: boolean;
+  sharedBlocks?: boolean | undefined;
   /** true: the first block begins with a norm; default true */
-  firstNorm?: boolean;
+  firstNorm?: boolean | undefined;
   /** with 'parallel': attention and feed-forward have the same norm */
-  sharedNorm?: boolean;
+  sharedNorm?: boolean | undefined;
   /** a norm after the last block; default true, with normPlace 'after' false */
-  finalNorm?: boolean;
+  finalNorm?: boolean | undefined;
   /** a norm after the embedding; default false */
-  embedNorm?: boolean;
+  embedNorm?: boolean | undefined;
   /** default 'learned' */
-  positions?: 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none';
+  positions?: 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | 'buckets' | 'none' | undefined;
   /**
    * with 'sinusoidal'. 'pairs' (default): each sine before its cosine; 'halves': all sines before all cosines;
    * 'inclusive': as 'halves', and the longest wave is exactly 10000 times the shortest
    */
-  sinusoids?: 'pairs' | 'halves' | 'inclusive';
+  sinusoids?: 'pairs' | 'halves' | 'inclusive' | undefined;
   /** number of rows before position 0 in the table of positions; default 0 */
-  positionOffset?: number;
+  positionOffset?: number | undefined;
   /**
    * true: a position is the token's index, also after padding; false: the number of tokens that `keep` keeps before it.
    * Default: false for causal models without an encoder, otherwise true
    */
-  countPadding?: boolean;
+  countPadding?: boolean | undefined;
   /**
    * the padding token, which learned and sinusoidal positions do not count. It gets the row before position 0, or zeros
    * as its sinusoids. positionOffset must be at least 1
    */
-  padToken?: number;
-  rotary?: RotaryOptions;
+  padToken?: number | undefined;
+  rotary?: RotaryOptions | undefined;
   /**
    * learned biases of relative positions, with positions 'buckets' or in addition to others; default: 32 buckets for
    * distances up to 128
    */
-  buckets?: { count?: number; distance?: number };
+  buckets?: { count?: number; distance?: number } | undefined;
   /**
    * attention to relative positions, as in DeBERTa; default: none. In a web page, hl.openModel must have opened such a
    * model
    */
-  disentangled?: DisentangledOptions;
+  disentangled?: DisentangledOptions | undefined;
   /** default 'gelu-tanh' */
-  activation?: 'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu';
+  activation?: 'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu' | undefined;
   /** true: the hidden layer of the feed-forward is activation(gate) · up; default false */
-  gated?: boolean;
+  gated?: boolean | undefined;
   /** true: all layers except the head have a bias; false: only norms. Default true */
-  bias?: boolean | BiasOptions;
+  bias?: boolean | BiasOptions | undefined;
   /** true: the head uses the embedding table; default false */
-  tied?: boolean;
+  tied?: boolean | undefined;
   /**
    * keys that a token attends to, for all layers or by layer. With `causal` the token's own key is included; otherwise
    * ⌊window/2⌋ keys on each side
    */
-  window?: number | null | readonly (number | null)[];
+  window?: number | null | readonly (number | null)[] | undefined;
   /** factor of scores, for all layers or by layer; default 1/√headDim */
-  scale?: number | readonly number[];
+  scale?: number | readonly number[] | undefined;
   /** factor of embeddings; default 1 */
-  embedScale?: number;
+  embedScale?: number | undefined;
   /**
    * embeddings of this token are 0, others multiplied by (1 − share) / (1 − its share in the sequence); default: none
    */
-  tokenDropout?: { token: number; share: number };
+  tokenDropout?: { token: number; share: number } | undefined;
   /** factor of the outputs of attention and feed-forward, before they are added to the residual stream; default 1 */
-  residualScale?: number;
+  residualScale?: number | undefined;
   /** factor of the head's input; default 1 */
-  logitScale?: number;
+  logitScale?: number | undefined;
   /** limits scores to softcap · tanh(score / softcap); default 0, none */
-  softcap?: number;
+  softcap?: number | undefined;
   /** softcap of logits; default 0, none */
-  logitSoftcap?: number;
+  logitSoftcap?: number | undefined;
   /** attention and feed-forward end with a learned factor for each channel; default false */
-  layerScale?: boolean;
+  layerScale?: boolean | undefined;
   /**
    * norm of queries and keys before rotation; default false. true: an RMS norm of each head, with weights shared by
    * all; 'all': one RMS norm of all heads, so that a head's query depends on the others; 'layer': a layer norm of each
    * head, with shared weights and biases; 'each': with its own weights and no bias
    */
-  queryKeyNorm?: boolean | 'all' | 'layer' | 'each';
+  queryKeyNorm?: boolean | 'all' | 'layer' | 'each' | undefined;
   /** each head has a learned score that takes part in its softmax; default false */
-  sinks?: boolean;
+  sinks?: boolean | undefined;
   /** 'audio' is a spectrogram, 'sound' are samples; default 'tokens' */
-  input?: 'tokens' | 'patches' | 'audio' | 'sound';
+  input?: 'tokens' | 'patches' | 'audio' | 'sound' | undefined;
   /** width of the embedding table, projected to dModel if different; default dModel */
-  embedDim?: number;
+  embedDim?: number | undefined;
   /**
    * what is projected from embedDim to dModel. 'tokens' (default): embeddings of tokens, without a bias; 'sum': their
    * sum with positions and types, after its norm, with a bias
    */
-  embedProject?: 'tokens' | 'sum';
+  embedProject?: 'tokens' | 'sum' | undefined;
   /**
    * image is its height and width; with anySize, if it is a square, the positions are interpolated for other sizes. In
    * a web page, hl.openModel must have opened such a model. Defaults: channels 3, classTokens 1, a bias for the linear
    * layer
    */
-  patch?: {
-    size: number;
-    image: number | readonly [number, number];
-    channels?: number;
-    classTokens?: number;
-    bias?: boolean;
-    anySize?: boolean;
-  };
+  patch?:
+    | {
+        size: number;
+        image: number | readonly [number, number];
+        channels?: number;
+        classTokens?: number;
+        bias?: boolean;
+        anySize?: boolean;
+      }
+    | undefined;
   /** number of audio features of a frame */
-  channels?: number;
+  channels?: number | undefined;
   /** convolutions over samples. In a web page, hl.openModel must have opened a model with this option before */
-  sound?: SoundOptions;
+  sound?: SoundOptions | undefined;
   /** number of token types; default 0 */
-  tokenTypes?: number;
+  tokenTypes?: number | undefined;
   /** logits of every token, of the whole input, or none; default 'logits' */
-  head?: 'logits' | 'pooled' | 'none';
+  head?: 'logits' | 'pooled' | 'none' | undefined;
   /** number of classes of a pooled head, or of a head of every token whose logits are not for the tokens of vocab */
-  classes?: number;
+  classes?: number | undefined;
   /**
    * with a pooled head: the logits are the mean of it and a second head, which reads the second token, for
    * distillation; default false
    */
-  taught?: boolean;
+  taught?: boolean | undefined;
   /**
    * width of a head's input for logits, to which dModel is projected; default dModel, or embedDim if the head is tied
    */
-  headWidth?: number;
+  headWidth?: number | undefined;
   /** a linear layer, an activation and, with 'norm', a norm before the head; default 'none' */
-  headTransform?: 'none' | 'norm' | 'plain';
+  headTransform?: 'none' | 'norm' | 'plain' | undefined;
   /** activation of headTransform; default: the option activation */
-  headActivation?: 'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu';
+  headActivation?: 'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'silu' | undefined;
   /**
    * which token represents the input. 'first'; 'last', without padding; 'end': the first endToken; 'mean', without
    * padding; 'first-mean': the first and the mean of the others (2·C); 'last-row', even if it is padding; 'attention':
    * one more block whose only query is learned. Default 'none', with a pooled head 'first'
    */
-  pool?: 'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'last-row' | 'attention' | 'none';
+  pool?: 'first' | 'last' | 'end' | 'mean' | 'first-mean' | 'last-row' | 'attention' | 'none' | undefined;
   /**
    * linear layer and activation after pooling; 'linear' has no bias, 'affine' has one, both without activation; default
    * 'none'
    */
-  pooler?: 'tanh' | 'linear' | 'affine' | 'relu' | 'none';
+  pooler?: 'tanh' | 'linear' | 'affine' | 'relu' | 'none' | undefined;
   /** width of the pooler; default dModel */
-  poolDim?: number;
+  poolDim?: number | undefined;
   /** id of the token for pool 'end'; default: the token with the largest id */
-  endToken?: number;
+  endToken?: number | undefined;
   /** with pool 'last' and no keep: id of the padding token, which is not pooled; default: none */
-  poolSkip?: number;
+  poolSkip?: number | undefined;
   /** number of classes of a second head on the pooled token; default 0, no such head */
-  relationship?: number;
+  relationship?: number | undefined;
   /** attention to an encoder; default true if there is one */
-  cross?: boolean;
+  cross?: boolean | undefined;
   /** for an encoder, true: it uses the decoder's embedding table */
-  sharedEmbedding?: boolean;
+  sharedEmbedding?: boolean | undefined;
   /** standard deviation of the initial embedding; default 0.5, so that different tokens are far apart */
-  std?: number;
+  std?: number | undefined;
   /** probability of dropping an attention weight in training; default 0 */
-  dropout?: number;
+  dropout?: number | undefined;
   /** seed of all initial parameters and of dropout; default 0 */
-  seed?: number;
+  seed?: number | undefined;
   /** an encoder, to which this model attends as the decoder */
-  encoder?: TransformerOptions;
+  encoder?: TransformerOptions | undefined;
 };
 
 const COUNT = { integer: true, least: 0, most: 2 ** 20 };

@@ -41,9 +41,9 @@ export type Shared = {
   /** number of the training step, for the seed of dropout */
   step: number;
   /** index of the block through which gradients pass unchanged */
-  straight?: number;
+  straight?: number | undefined;
   /** number of blocks that are computed; default: all blocks and the head */
-  blocks?: number;
+  blocks?: number | undefined;
 };
 
 export class Run implements Walk<Tensor> {

@@ -39,15 +39,15 @@ import { initialWeights, type Weight, WeightStore } from './weights.ts';
 
 export type ForwardModelOptions = {
   /** names of values to return: 'blocks.0.weights', 'blocks.*.out', 'final' … */
-  capture?: readonly ValueName[];
+  capture?: readonly ValueName[] | undefined;
   /** changes of values during the computation */
-  edit?: readonly Edit[];
+  edit?: readonly Edit[] | undefined;
   /** cache of the previous tokens; the tokens of this input are added to it */
-  cache?: Cache;
+  cache?: Cache | undefined;
   /** true: returns logits and hidden states of the last token only */
-  last?: boolean;
+  last?: boolean | undefined;
   /** true: saves the values that backward() needs */
-  train?: boolean;
+  train?: boolean | undefined;
 };
 export type LearnOptions = { labelSmoothing?: number };
 export type StepResult = { loss: number; correct: number; counted: number };

@@ -15,28 +15,28 @@ export type Sight = {
   /** S, the number of keys with the past and without appended keys */
   keys: string;
   /** position of query 0 among the keys, a scalar or (B); default 0 */
-  offset?: string;
+  offset?: string | undefined;
   /** true if offset is (B) */
-  offsetByBatch?: boolean;
-  causal?: boolean;
+  offsetByBatch?: boolean | undefined;
+  causal?: boolean | undefined;
   /** maximum distance of keys to the left and right; −1 means unlimited */
-  window?: readonly [number, number];
+  window?: readonly [number, number] | undefined;
   /** bool, broadcast against (B,H,T,S): true if the query may attend to the key */
-  mask?: string;
+  mask?: string | undefined;
   /** bool (B,S) */
-  keyPadding?: string;
+  keyPadding?: string | undefined;
   /** int64 (B), or (B,T) */
-  validLens?: string;
+  validLens?: string | undefined;
   /** true if validLens is (B,T) */
-  lensByQuery?: boolean;
+  lensByQuery?: boolean | undefined;
   /** float, broadcast against (B,H,T,S), added to the scores */
-  bias?: string;
+  bias?: string | undefined;
   /** slopes (H) of ALiBi */
-  slopes?: Float32Array;
+  slopes?: Float32Array | undefined;
   /** bias by the distance of relative positions; it does not support offsetByBatch */
-  distances?: Distances;
+  distances?: Distances | undefined;
   /** number of keys that are appended to the others and visible to every query */
-  appended?: number;
+  appended?: number | undefined;
 };
 /**
  * table (2·reach + 1, H): row n is for the distance n − reach of
@@ -46,13 +46,13 @@ export type Distances = { table: string; reach: number };
 /** The combined mask and bias. */
 export type Visible = {
   /** float, broadcast against (B,H,T,S) */
-  bias?: string;
+  bias?: string | undefined;
   /** bool, broadcast against (B,H,T,S) */
-  visible?: string;
+  visible?: string | undefined;
   /** true if a query may have no visible key */
-  mayBeEmpty?: boolean;
+  mayBeEmpty?: boolean | undefined;
   /** true if the mask is exactly causal with offset 0 */
-  onlyCausal?: boolean;
+  onlyCausal?: boolean | undefined;
 };
 /** The inputs and options of attention. */
 export type Attending = {
@@ -64,16 +64,16 @@ export type Attending = {
   value: string;
   heads: number;
   /** default heads */
-  kvHeads?: number;
+  kvHeads?: number | undefined;
   /** default 1/√D */
-  scale?: number;
-  softcap?: number;
+  scale?: number | undefined;
+  softcap?: number | undefined;
   /** (H) */
-  sinks?: string;
+  sinks?: string | undefined;
   /** score of a masked key; default −Infinity, which makes its weight 0 */
-  fill?: number;
+  fill?: number | undefined;
   /** true to return the weights */
-  weights?: boolean;
+  weights?: boolean | undefined;
 };
 
 /** The lowest float32. With −Infinity, softmax of a row without visible keys would be NaN. */

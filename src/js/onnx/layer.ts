@@ -34,14 +34,14 @@ export type Form = {
   heads: number;
   kvHeads: number;
   /** D, the width of a head */
-  width?: number;
+  width?: number | undefined;
   /** name of the axis of fresh keys */
   keys: string;
   cache: boolean;
   /** the learned key and value that are appended */
-  appended?: Parameter[];
+  appended?: Parameter[] | undefined;
   /** true to append a key and a value of zeros */
-  zero?: boolean;
+  zero?: boolean | undefined;
 };
 
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };

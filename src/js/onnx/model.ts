@@ -23,22 +23,22 @@ import { tensor } from './weight.ts';
 export type OnnxModelOptions = FileOptions & ModelChoices;
 export type ModelChoices = {
   /** adds the attention weights of all blocks or of these blocks as outputs; default false */
-  weights?: boolean | readonly number[];
+  weights?: boolean | readonly number[] | undefined;
   /** intermediate values to add as outputs, by their names in forward */
-  capture?: readonly string[];
+  capture?: readonly string[] | undefined;
   /** true to output only the logits of the last token; default false */
-  last?: boolean;
+  last?: boolean | undefined;
   /** adds the input keep (B,S), true for real tokens; default false, so that all tokens are real */
-  keep?: boolean;
+  keep?: boolean | undefined;
   /** adds the input typeIds (B,T); default false, so that all tokens have type 0 */
-  typeIds?: boolean;
+  typeIds?: boolean | undefined;
   /** adds the input positions (B,T); default false, so that the graph computes them by counting tokens */
-  positions?: boolean;
+  positions?: boolean | undefined;
   /**
    * names of inputs and outputs. 'headlight' (default): those of forward. 'hugging-face': those of transformers.js;
    * then keep has int64, and keep and typeIds are true by default if the model supports them
    */
-  names?: 'headlight' | 'hugging-face';
+  names?: 'headlight' | 'hugging-face' | undefined;
 };
 /** The validated options. theirs: true for the names of Hugging Face. */
 export type Given = {

@@ -9,43 +9,43 @@ export type FileOptions = {
    * version of the operator set: 17 has primitive operators, for any runtime; 23 adds Attention, RotaryEmbedding and
    * RMSNormalization; default 17
    */
-  opset?: 17 | 23;
+  opset?: 17 | 23 | undefined;
   /** writes parameters to a separate file, model.onnx.data; default false */
-  external?: boolean;
+  external?: boolean | undefined;
   /**
    * adds inputs pastKey and pastValue with the keys and values of earlier tokens, and outputs presentKey and
    * presentValue that include those of this run; default false
    */
-  cache?: boolean;
+  cache?: boolean | undefined;
 };
 /** The options of attention. For an option that is a tensor in hl.attention, true makes it an input of the model. */
 export type SightOptions = {
   /** adds the attention weights as an output, (B,H,T,S), or (B,T,S) for 'mean' */
-  weights?: boolean | 'mean';
-  causal?: boolean;
-  window?: readonly [number, number];
+  weights?: boolean | 'mean' | undefined;
+  causal?: boolean | undefined;
+  window?: readonly [number, number] | undefined;
   /**
    * adds the input mask, of four axes that broadcast to (B,H,T,S): booleans, where true means that the query may
    * attend to the key, or floats that are added to the scores
    */
-  mask?: boolean | 'boolean' | 'float';
+  mask?: boolean | 'boolean' | 'float' | undefined;
   /** adds the input bias, floats (B,H,T,S), which are added to the scores, also with a boolean mask */
-  bias?: boolean;
+  bias?: boolean | undefined;
   /** adds the input keyPadding, booleans (B,S), true for a real key */
-  keyPadding?: boolean;
+  keyPadding?: boolean | undefined;
   /** adds the input validLens, int64 (B), or (B,T) for 'queries' */
-  validLens?: boolean | 'queries';
+  validLens?: boolean | 'queries' | undefined;
   /** position of query 0 among the keys; true adds the input offset, int64 (B) */
-  offset?: number | true;
-  scale?: number;
-  softcap?: number;
-  maskFill?: number;
-  rotary?: RotaryOptions;
+  offset?: number | true | undefined;
+  scale?: number | undefined;
+  softcap?: number | undefined;
+  maskFill?: number | undefined;
+  rotary?: RotaryOptions | undefined;
   /** number of positions in the rotary tables; default 2048 */
-  context?: number;
-  alibi?: boolean | readonly number[] | Float32Array;
+  context?: number | undefined;
+  alibi?: boolean | readonly number[] | Float32Array | undefined;
   /** adds the input sinks, floats (H) */
-  sinks?: boolean;
+  sinks?: boolean | undefined;
 };
 export type Sighted = ReturnType<typeof readSight>;
 

@@ -17,23 +17,23 @@ export type Rotary = NonNullable<Resolved['rotary']>;
 /** The graph inputs of a stack. */
 export type Inputs = {
   /** (B,T) */
-  ids?: Value;
+  ids?: Value | undefined;
   /** (B,channels,height,width) */
-  pixels?: Value;
+  pixels?: Value | undefined;
   /** (B,channels,2·context) */
-  features?: Value;
+  features?: Value | undefined;
   /** (B,N) */
-  samples?: Value;
+  samples?: Value | undefined;
   /** T, the number of frames of the samples */
-  frames?: Value;
+  frames?: Value | undefined;
   /** (B,S) */
-  keep?: Value;
+  keep?: Value | undefined;
   /** (B,T) */
-  typeIds?: Value;
+  typeIds?: Value | undefined;
   /** (B,T) */
-  positions?: Value;
+  positions?: Value | undefined;
   /** (B,G,P,D), by block */
-  past?: Pair[];
+  past?: Pair[] | undefined;
 };
 /** Keys and values of a block (B,G,S,D). */
 export type Pair = { key: Value; value: Value };

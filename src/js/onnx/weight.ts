@@ -8,7 +8,7 @@ export type Parameter = {
   /** returns the values when the file is written */
   data: () => Float32Array;
   /** true if the layer rounds it to nine bits */
-  int8?: boolean;
+  int8?: boolean | undefined;
 };
 
 /** The largest integer, the number of inputs with a common scale, and the smallest scale, as in the core. */

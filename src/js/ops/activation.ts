@@ -14,7 +14,7 @@ export type ActivationKind = 'gelu' | 'gelu-tanh' | 'quick-gelu' | 'relu' | 'sil
 export type ActivationOptions<G extends boolean | undefined = boolean | undefined> = {
   kind: ActivationKind;
   /** true for two inputs, activation(gate) · up, as in SwiGLU and GeGLU; default false */
-  gated?: G;
+  gated?: G | undefined;
 };
 
 const FORMS = ['none', 'tanh'] as const;

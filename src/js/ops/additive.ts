@@ -41,7 +41,7 @@ export type AdditiveOptions = {
   /** width of the projected queries and keys */
   hidden: number;
   /** seed of the initial weights, which are Xavier uniform; default 0 */
-  seed?: number;
+  seed?: number | undefined;
 };
 export type AdditiveForwardOptions<
   W extends WeightsChoice = WeightsChoice,

@@ -15,11 +15,11 @@ export type EmbeddingOptions = {
   /** width of a row */
   width: number;
   /** maximum length of a sequence; adds a learned row for each position */
-  context?: number;
+  context?: number | undefined;
   /** standard deviation of the initial rows, which are normally distributed; default 0.02 */
-  std?: number;
+  std?: number | undefined;
   /** seed of the initial rows; default 0 */
-  seed?: number;
+  seed?: number | undefined;
 };
 
 /** offset: position of the first id; default 0 */

@@ -23,11 +23,11 @@ export type BiasGradient<B extends BiasChoice, D extends boolean | undefined> = 
     : Tensor | undefined;
 export type BackwardOptions<D extends boolean | undefined = boolean | undefined> = {
   /** the gradient of the weights that forward returned, (B,H,T,S) or (B,T,S) */
-  dWeights?: TensorLike;
+  dWeights?: TensorLike | undefined;
   /**
    * false omits the gradient of the bias, which takes time, on one thread if the bias broadcasts over heads or batch
    */
-  dBias?: D;
+  dBias?: D | undefined;
 };
 /** gradients passed to backward */
 export type Upstream = { dOutput: Input; dWeights: Input | undefined; dBias: boolean };

@@ -14,9 +14,9 @@ export type LinearOptions = {
   /** width of the output */
   out: number;
   /** default true */
-  bias?: boolean;
+  bias?: boolean | undefined;
   /** seed of the initial weights, which are Xavier uniform; default 0 */
-  seed?: number;
+  seed?: number | undefined;
 };
 
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };

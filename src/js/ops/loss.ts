@@ -12,9 +12,9 @@ import { readNumbers, toLabels } from './labels.ts';
 
 export type LossOptions = {
   /** share of the target probability that is spread over all classes; default 0 */
-  labelSmoothing?: number;
+  labelSmoothing?: number | undefined;
   /** rows with this target are not counted; default −100 */
-  ignore?: number;
+  ignore?: number | undefined;
 };
 export type LossResult = {
   /** mean over the counted rows; 0 if there are none */

@@ -8,35 +8,35 @@ export type MultiHeadOptions = {
   embedDim: number;
   numHeads: number;
   /** default numHeads; query head h reads key/value head ⌊h / (numHeads / kvHeads)⌋ */
-  kvHeads?: number;
+  kvHeads?: number | undefined;
   /** default embedDim / numHeads */
-  headDim?: number;
+  headDim?: number | undefined;
   /** default embedDim */
-  queryDim?: number;
+  queryDim?: number | undefined;
   /** default embedDim */
-  keyDim?: number;
+  keyDim?: number | undefined;
   /** default embedDim */
-  valueDim?: number;
+  valueDim?: number | undefined;
   /** biases of the projections of query, key and value; default true */
-  bias?: boolean;
+  bias?: boolean | undefined;
   /** bias of the output projection; default: the option bias */
-  outBias?: boolean;
+  outBias?: boolean | undefined;
   /** default true; if false, the concatenated heads are the output */
-  outProjection?: boolean;
+  outProjection?: boolean | undefined;
   /** appends one learned key and value */
-  biasKV?: boolean;
+  biasKV?: boolean | undefined;
   /** appends one key and value of zeros */
-  zeroAttention?: boolean;
+  zeroAttention?: boolean | undefined;
   /** probability of dropout of the attention weights in training; default 0 */
-  dropout?: number;
+  dropout?: number | undefined;
   /** seed of the initial weights and of dropout; default 0 */
-  seed?: number;
+  seed?: number | undefined;
   /**
    * type of the weights in products; default 'float32'. 'int8': rounded to nine bits, integers from −254 to 254 with a
    * scale for 128 inputs; inputs of products are rounded to 16 bits, or to 12 where four products of bytes are one
    * instruction (VNNI, ARM's dot product); the parameters do not change
    */
-  weights?: 'float32' | 'int8';
+  weights?: 'float32' | 'int8' | undefined;
 };
 
 const LAYER_OPTIONS = [

@@ -11,9 +11,9 @@ export type NormOptions = {
   /** size of the last axis */
   width: number;
   /** default 1e-5 */
-  eps?: number;
+  eps?: number | undefined;
   /** default true for layerNorm, false for rmsNorm */
-  bias?: boolean;
+  bias?: boolean | undefined;
 };
 
 const SIZE = { integer: true, least: 1, most: 2 ** 31 - 1 };

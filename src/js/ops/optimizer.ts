@@ -16,23 +16,23 @@ export type TrainableLayer = { parameters: object; gradients: object };
 export type Trainable = Record<string, Tensor> | readonly TrainableLayer[];
 export type SgdOptions = {
   /** default 1e-3 */
-  lr?: number;
+  lr?: number | undefined;
   /** default 0 */
-  momentum?: number;
+  momentum?: number | undefined;
   /** default false */
-  nesterov?: boolean;
+  nesterov?: boolean | undefined;
   /** default 0 */
-  weightDecay?: number;
+  weightDecay?: number | undefined;
 };
 export type AdamOptions = {
   /** default 1e-3 */
-  lr?: number;
+  lr?: number | undefined;
   /** default [0.9, 0.999] */
-  betas?: readonly [number, number];
+  betas?: readonly [number, number] | undefined;
   /** default 1e-8 */
-  eps?: number;
+  eps?: number | undefined;
   /** default 0; for adamW 0.01 */
-  weightDecay?: number;
+  weightDecay?: number | undefined;
 };
 /** gradient: finds its gradient; state: tensors; steps: in which the parameter had a gradient. */
 export type Entry = {

@@ -9,13 +9,13 @@ import type { Staged, Tensor } from '../memory/tensor.ts';
 
 export type RotaryOptions = {
   /** base of the angles: pair n of the W/2 pairs is rotated by theta^(−2n/W) per position; default 10000 */
-  theta?: number;
+  theta?: number | undefined;
   /** W, the number of components at the beginning of a head that are rotated; it must be even; default: all */
-  width?: number;
+  width?: number | undefined;
   /** components of pair n: n and n + W/2, or 2n and 2n + 1; default 'halves' */
-  pairing?: 'halves' | 'neighbours';
+  pairing?: 'halves' | 'neighbours' | undefined;
   /** change of the angles for more positions than in training */
-  scaling?: RotaryScaling;
+  scaling?: RotaryScaling | undefined;
 };
 /**
  * Scaling of the angles, as in config.json of Hugging Face. linear: divides by factor. llama3: divides small angles,

@@ -23,51 +23,51 @@ export type VisibilityOptions<
   B extends BiasChoice = BiasChoice,
 > = {
   /** default 1/√D */
-  scale?: number;
+  scale?: number | undefined;
   /** scores become softcap · tanh(score / softcap), after scaling */
-  softcap?: number;
+  softcap?: number | undefined;
   /** true or 1: the query may attend to the key; false or 0: masked; broadcast from the right against (B,H,T,S) */
-  mask?: TensorLike;
+  mask?: TensorLike | undefined;
   /** added to the scores; broadcast like mask */
-  bias?: B;
+  bias?: B | undefined;
   /**
    * rotates queries and keys by position: offset + t for query t, P + s for key s after a past of P keys, which, like
    * presentKey, must be rotated already
    */
-  rotary?: RotaryOptions;
+  rotary?: RotaryOptions | undefined;
   /**
    * adds −slope · |i − j| for positions i and j, as for rotary, except at appended keys. true: the slopes of the ALiBi
    * paper; or a slope for each head (H)
    */
-  alibi?: boolean | readonly number[] | Float32Array;
+  alibi?: boolean | readonly number[] | Float32Array | undefined;
   /** (H), adds e^sink to the denominator of each row's softmax, without a key and a value */
-  sinks?: TensorLike;
+  sinks?: TensorLike | undefined;
   /** (B,S), 1 for a real key, 0 for padding */
-  keyPadding?: TensorLike;
+  keyPadding?: TensorLike | undefined;
   /** (B) or (B,T), numbers n of valid keys: a query may attend only to keys 0..n−1 */
-  validLens?: TensorLike;
+  validLens?: TensorLike | undefined;
   /** query i attends only to keys 0..i+offset */
-  causal?: boolean;
+  causal?: boolean | undefined;
   /** maximum distance of keys to the left and right of the query; −1 means no limit */
-  window?: readonly [number, number];
+  window?: readonly [number, number] | undefined;
   /** score of a masked key; default −Infinity, which makes its weight 0 */
-  maskFill?: number;
+  maskFill?: number | undefined;
   /** position of query 0 among the keys, for all batch entries or for each; default the length of the past */
-  offset?: number | readonly number[] | Int32Array;
+  offset?: number | readonly number[] | Int32Array | undefined;
   /** dropout of the attention weights */
-  dropout?: DropoutOptions;
+  dropout?: DropoutOptions | undefined;
   /** true to return the attention weights (B,H,T,S), 'mean' to return their mean over heads (B,T,S) */
-  weights?: W;
+  weights?: W | undefined;
   /** step at which the scores are returned, (B,H,T,S) */
-  scores?: S;
+  scores?: S | undefined;
   /** (B,G,P,D), prepended to the keys; the result then has presentKey */
-  pastKey?: P;
+  pastKey?: P | undefined;
   /** (B,G,P,Dv), prepended to the values */
-  pastValue?: P;
+  pastValue?: P | undefined;
   /** tensors to which the results are written instead of new tensors; none of them may be an input */
-  out?: Out;
+  out?: Out | undefined;
   /** true to save the state for backward; in a layer, this also enables dropout */
-  train?: boolean;
+  train?: boolean | undefined;
 };
 /** keep: an explicit tensor of 0 and 1, (B,H,T,S) */
 export type DropoutOptions = { p: number; seed?: number } | { p: number; keep: TensorLike };

@@ -5,13 +5,13 @@ import { argumentError, HeadlightError } from '../check/errors.ts';
 
 export type SampleOptions = {
   /** divisor of the logits; default 0, which means that the token with the largest logit is chosen */
-  temperature?: number;
+  temperature?: number | undefined;
   /** number K of the most likely tokens from which one is chosen; default: all */
-  topK?: number;
+  topK?: number | undefined;
   /** probability P: of these tokens, only the fewest whose probabilities sum to P can be chosen; default: 1 */
-  topP?: number;
+  topP?: number | undefined;
   /** uniform in [0, 1); required if the temperature is not 0 */
-  random?: () => number;
+  random?: (() => number) | undefined;
 };
 /** logProb: by the softmax at temperature 1 */
 export type Sample = { id: number; logProb: number };

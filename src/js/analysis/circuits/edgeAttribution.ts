@@ -19,18 +19,18 @@ import { contributionsOf, edgesOf, inputOf, type Node } from './edges.ts';
 
 export type EdgeAttributionOptions = {
   /** number of gradients between the corrupted and the clean run (EAP-IG); default 0, one in the corrupted run (EAP) */
-  steps?: number;
+  steps?: number | undefined;
   /**
    * where each step takes its gradient: 'right', at its end, as in EAP-IG (default); 'left', at its start; or 'middle'
    */
-  rule?: Rule;
+  rule?: Rule | undefined;
   /** also measure the true effects, with one run for each edge */
-  exact?: boolean;
+  exact?: boolean | undefined;
   /** also return the terms of each score, one for each token */
-  byToken?: boolean;
+  byToken?: boolean | undefined;
   /** a promise is awaited; if it rejects, edgeAttribution rejects */
-  onProgress?: (progress: Progress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: Progress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 export type EdgeAttribution = {
   /** the metric of the clean run */
@@ -42,9 +42,9 @@ export type EdgeAttribution = {
   /** estimates of the effects, metric(changed run) − metric(corrupted run) */
   scores: Numbers;
   /** (U,V,T), with byToken: the scores are their sums over tokens */
-  terms?: Numbers;
+  terms?: Numbers | undefined;
   /** with exact: the measured effects */
-  exact?: Numbers;
+  exact?: Numbers | undefined;
 };
 
 const OPTIONS = ['steps', 'rule', 'exact', 'byToken', 'onProgress', 'signal'];

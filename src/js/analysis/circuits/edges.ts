@@ -15,8 +15,8 @@ import { ATTRIBUTIONS } from '../components.ts';
  */
 export type Node = {
   kind: 'embed' | 'head' | 'mlp' | 'query' | 'key' | 'value' | 'logits';
-  layer?: number;
-  head?: number;
+  layer?: number | undefined;
+  head?: number | undefined;
 };
 export type Edges = {
   /** embed; then for each block its heads and its feed-forward */

@@ -18,20 +18,20 @@ import type { Contributions } from './runEdges.ts';
 export type CircuitPair = { clean: any; corrupted?: any; metric: Metric };
 export type CircuitOptions = {
   /** the faithfulness that the circuit keeps; default 0.9 */
-  share?: number;
+  share?: number | undefined;
   /** the values that cut edges carry; default 'corrupted' */
-  cut?: 'corrupted' | 'zero' | { mean: Contributions };
+  cut?: 'corrupted' | 'zero' | { mean: Contributions } | undefined;
   /** number of gradients from which the order of the edges is computed, as in edgeAttribution; default 5 */
-  steps?: number;
+  steps?: number | undefined;
   /** default 'right' */
-  rule?: Rule;
+  rule?: Rule | undefined;
   /** numbers of edges with which the model is run; default: 1, 2, 4, 8 … */
-  counts?: readonly number[];
+  counts?: readonly number[] | undefined;
   /** try to leave out each edge of the circuit, the weakest first */
-  refine?: boolean;
+  refine?: boolean | undefined;
   /** total is an upper bound, until the circuit is known */
-  onProgress?: (progress: Progress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: Progress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /** value: mean metric over all pairs; faithfulness: value, scaled to 0 with all edges cut and 1 without cuts. */
 export type CircuitPoint = { edges: number; value: number; faithfulness: number };

@@ -11,7 +11,7 @@ export type HeadvisNames = {
   model: string;
   dataset: string;
   /** names of the roles and their weights; default: by the measures of the scan */
-  roles?: RoleNames;
+  roles?: RoleNames | undefined;
 };
 
 const CALLER = 'writeHeadvis';

@@ -35,7 +35,7 @@ export type HeadvisScan = {
   /** (L,H), NaN where a number is missing; a column that this module does not know is under its name in the file */
   metrics: HeadMetrics & Record<string, Numbers>;
   /** the roles of the heads; missing if another program wrote the files */
-  roles?: NamedHeads;
+  roles?: NamedHeads | undefined;
   /** always empty */
   skipped: number[];
   /** contents of config.json */

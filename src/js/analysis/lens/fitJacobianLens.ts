@@ -15,22 +15,22 @@ export type LensModel = DifferentiableModel & {
 };
 export type FitLensOptions = {
   /** blocks whose outputs the lens reads; default: all blocks before target */
-  layers?: readonly number[];
+  layers?: readonly number[] | undefined;
   /** the block whose output is differentiated; default: the last */
-  target?: number;
+  target?: number | undefined;
   /** number of first tokens that are left out, because many heads attend to them; default 16 */
-  skip?: number;
+  skip?: number | undefined;
   /** number of tokens to which sequences are truncated; default 128 */
-  length?: number;
+  length?: number | undefined;
   /** number of output channels that one run differentiates; default: as many as fit in about 256 MB, at most 64 */
-  batch?: number;
+  batch?: number | undefined;
   /** stop when a sequence changes the mean matrices by less than this share of their norm */
-  until?: number;
+  until?: number | undefined;
   /** called after each sequence; a promise is awaited, and if it rejects, so does fitJacobianLens */
-  onProgress?: (progress: FitLensProgress) => unknown;
+  onProgress?: ((progress: FitLensProgress) => unknown) | undefined;
   /** called after each run and awaited in the same way; a sequence takes one run for every `batch` channels */
-  onRun?: (progress: Progress) => unknown;
-  signal?: AbortSignal;
+  onRun?: ((progress: Progress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /**
  * done: finished sequences; total: sequences that are long enough; change: of the mean by the last, relative, NaN at
@@ -43,7 +43,7 @@ export type Fit = {
   skip: number;
   length: number;
   width: number;
-  batch?: number;
+  batch?: number | undefined;
 };
 export type Squares = { changed: number; size: number };
 

@@ -7,13 +7,13 @@ import { headOf, normOf, statisticsOf } from '../head.ts';
 
 export type LensOptions = {
   /** indices of tokens; default −1, the last */
-  token?: number | readonly number[];
+  token?: number | readonly number[] | undefined;
   /** default 0 */
-  batch?: number;
+  batch?: number | undefined;
   /** number of labels to return, which are those with the highest logits; default 5 */
-  top?: number;
+  top?: number | undefined;
   /** other labels to include */
-  labels?: readonly number[];
+  labels?: readonly number[] | undefined;
 };
 /** A predicted label. rank is 0 for the most likely label. */
 export type Guess = { label: number; logit: number; probability: number; rank: number };

@@ -23,16 +23,16 @@ export type AttributionPatchingOptions = {
    * 'blocks.*.heads' (default); 'blocks.*.' and query, key, value or another value with a row for each token; or
    * 'embed'
    */
-  at?: ValueName;
+  at?: ValueName | undefined;
   /** recompute the softmax with the clean query or key (QK fix); only if `at` names queries or keys */
-  fix?: boolean;
+  fix?: boolean | undefined;
   /** return the mean over blocks of the absolute effect estimated without the gradient through that block (GradDrop) */
-  drop?: boolean;
+  drop?: boolean | undefined;
   /** also measure the true effects, with one run for each patched value */
-  exact?: boolean;
+  exact?: boolean | undefined;
   /** a promise is awaited; if it rejects, attributionPatching rejects */
-  onProgress?: (progress: Progress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: Progress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /**
  * Arrays of values without heads have no axis H, and those of 'embed' only T. At keys and values H counts key heads.
@@ -47,11 +47,11 @@ export type AttributionPatching = {
   /** (L,H): estimates of the effects of patching all tokens at once */
   sums: Numbers;
   /** (L,L,H,T), with drop: the estimates without the gradient through each block */
-  drops?: Numbers;
+  drops?: Numbers | undefined;
   /** (L,H,T), with exact: the measured effects */
-  exact?: Numbers;
+  exact?: Numbers | undefined;
   /** (L,H), with exact: the measured effects of patching all tokens at once */
-  exactSums?: Numbers;
+  exactSums?: Numbers | undefined;
 };
 
 const HEADS = /^blocks\.\*\.(cross\.)?(query|key|value|heads)$/;

@@ -26,25 +26,25 @@ export type GridProgress = GridPlace & {
 };
 export type PatchGridOptions<P extends GridPart = GridPart> = {
   /** default: all parts that the model has */
-  parts?: readonly P[];
+  parts?: readonly P[] | undefined;
   /**
    * called before each run for the place to measure next. If it returns undefined or a measured place, the order is
    * stream, heads, mlp, head, each from the last layer to the first
    */
-  next?: () => GridPlace | undefined | Promise<GridPlace | undefined>;
+  next?: (() => GridPlace | undefined | Promise<GridPlace | undefined>) | undefined;
   /**
    * the clean token whose values replace those of each corrupted token, or −1: this token is not measured and keeps its
    * values in every run. Default: the token at the same position, which requires inputs of the same length
    */
-  align?: readonly number[];
+  align?: readonly number[] | undefined;
   /**
    * called once with the metrics of both runs and `same`, before a place is measured. A promise is awaited, as in
    * onProgress
    */
-  onRuns?: (runs: PatchGrid<P>) => unknown;
+  onRuns?: ((runs: PatchGrid<P>) => unknown) | undefined;
   /** a promise is awaited; if it rejects, so does patchGrid */
-  onProgress?: (progress: GridProgress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: GridProgress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /**
  * effects, recovered: as in GridProgress, (L,T), or (L,H) for head. same: 1 where both runs have the same value, such

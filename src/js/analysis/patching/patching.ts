@@ -14,10 +14,10 @@ export type PatchOptions = {
    */
   at: ValueName;
   /** what one run patches; default 'head' for values with heads, otherwise 'token' */
-  each?: 'head' | 'token';
+  each?: 'head' | 'token' | undefined;
   /** a promise is awaited; if it rejects, patch rejects */
-  onProgress?: (progress: PatchProgress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: PatchProgress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /** value: the metric of the last run; layer: 0 at 'embed'; place: the index of the patched head or token. */
 export type PatchProgress = { done: number; total: number; layer: number; place: number; value: number };

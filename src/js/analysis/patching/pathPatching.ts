@@ -13,16 +13,16 @@ export type PathModel = Model & {
 };
 export type PathOptions = {
   /** the sender, or senders that are patched together; default: every head on its own */
-  from?: Head | readonly Head[];
+  from?: Head | readonly Head[] | undefined;
   to: 'logits' | Receiver | readonly Receiver[];
   /**
    * 'residual': paths along residual connections only; 'mlps' (default): also feed-forward layers, but no heads; 'all':
    * everything between
    */
-  through?: 'residual' | 'mlps' | 'all';
+  through?: 'residual' | 'mlps' | 'all' | undefined;
   /** a promise is awaited; if it rejects, so does pathPatch */
-  onProgress?: (progress: PathProgress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: PathProgress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /** value: the metric of the run in which the paths from these heads are patched. */
 export type PathProgress = { done: number; total: number; from: Head[]; value: number };

@@ -25,9 +25,9 @@ import { boundsOf, HEAD_ROLES, type HeadRole, roleBy } from './roleRules.ts';
 export type RoleMeasures = { mean: Partial<Record<HeadRole, Numbers>>; chance: Partial<Record<HeadRole, Numbers>> };
 export type HeadRoleOptions = {
   /** (T) or (B,T): ids of the tokens; without them no head is named induction or duplicate */
-  ids?: TensorLike;
+  ids?: TensorLike | undefined;
   /** false if queries can see later keys; default: false if a weight on a later key is not 0 */
-  causal?: boolean;
+  causal?: boolean | undefined;
 };
 /**
  * Roles by layer and head. names: null for a head without a role. weights: mean weight on the keys that its rule

@@ -92,9 +92,9 @@ function normOf(v: Float32Array, gram?: Float64Array) {
 
 export type HeadScoreOptions = {
   /** (T) or (B,T): ids of the tokens, to find equal tokens; without them, duplicate and induction are NaN */
-  ids?: TensorLike;
+  ids?: TensorLike | undefined;
   /** (T) or (B,T): 1 for a real token, 0 for padding; default: all are real tokens */
-  keep?: TensorLike;
+  keep?: TensorLike | undefined;
 };
 /** Means over queries of measures of their rows of attention weights, each (L,H). A mean is NaN if no query counts. */
 export type HeadScores = {

@@ -28,31 +28,31 @@ export type ScannedModel = NamedModel & {
 };
 export type ScanOptions = {
   /** number of intervals of the maxima, with about the same number of sequences each; default 5 */
-  intervals?: number;
+  intervals?: number | undefined;
   /** number of sequences drawn from each interval except the highest; default 3 */
-  samples?: number;
+  samples?: number | undefined;
   /** number of sequences of the highest interval, which are those with the largest maxima; default 10 */
-  top?: number;
+  top?: number | undefined;
   /** number of weights that are kept from each row of a sample, which are the largest; default 8 */
-  keep?: number;
+  keep?: number | undefined;
   /** smallest weight that is kept; default 0.005 */
-  least?: number;
+  least?: number | undefined;
   /** smallest weight that counts for induction; default 0.01 */
-  threshold?: number;
+  threshold?: number | undefined;
   /**
    * number of first sequences, without skipped ones, that only define the intervals; default 0: all define them and can
    * be sampled
    */
-  warmup?: number;
+  warmup?: number | undefined;
   /** seed of the draws; default 0 */
-  seed?: number;
+  seed?: number | undefined;
   /** maximum number of sequences of equal length that are run at once; default: as many as have 256 tokens together */
-  batch?: number;
+  batch?: number | undefined;
   /** returns the text of a token; default: by the model's tokenizer */
-  names?: (id: number) => string;
+  names?: ((id: number) => string) | undefined;
   /** a promise is awaited; if it rejects, so does scanHeads */
-  onProgress?: (progress: ScanProgress) => unknown;
-  signal?: AbortSignal;
+  onProgress?: ((progress: ScanProgress) => unknown) | undefined;
+  signal?: AbortSignal | undefined;
 };
 /** done, total: numbers of sequences. scan: returns the results so far. */
 export type ScanProgress = { done: number; total: number; scan: () => HeadScan };

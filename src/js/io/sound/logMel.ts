@@ -7,11 +7,11 @@ import { checkSamples, resample } from './resample.ts';
 
 export type LogMelOptions = {
   /** sampling rate in hertz; default 16000. Sound of another rate is resampled */
-  rate?: number;
+  rate?: number | undefined;
   /** `num_mel_bins` of the model; default 80, large-v3 has 128 */
-  bins?: number;
+  bins?: number | undefined;
   /** length of the spectrogram: shorter sound is padded with silence, longer sound is cut; default 30, at least 0.02 */
-  seconds?: number;
+  seconds?: number | undefined;
 };
 
 const CALLER = 'logMel';

@@ -24,7 +24,7 @@ export type Container = {
   /** in the form of config.json */
   config: Config;
   /** in the form of generation_config.json */
-  generationConfig?: Config;
+  generationConfig?: Config | undefined;
   tensors: Map<string, Stored>;
   files: string[];
   /**
@@ -37,13 +37,13 @@ export type Container = {
     { tokenizer?: Tokenizer; missing?: string; file?: Uint8Array; keys?: Record<string, GgufValue> } | undefined
   >;
   /** the chat templates, if they are not in files of their own */
-  chat?: ChatSource;
+  chat?: ChatSource | undefined;
   /** family that reads the tensors; default: the family of config.model_type */
-  family?: Family;
+  family?: Family | undefined;
   /** origin of the config, for error messages; default: config.json */
-  describedBy?: string;
+  describedBy?: string | undefined;
   /** name in the files, for errors */
-  nameOf?: (name: string) => string;
+  nameOf?: ((name: string) => string) | undefined;
 };
 
 const CALLER = 'openModel';

@@ -27,18 +27,18 @@ export type Folder = {
   /** names of the files; null if they cannot be listed */
   names: readonly string[] | null;
   /** text that is added to the error about a missing file */
-  hint?: string;
-  origin?: HubOrigin;
+  hint?: string | undefined;
+  origin?: HubOrigin | undefined;
   size: (name: string, required?: boolean) => Promise<number | null>;
   read: (name: string, begin: number, end: number, buffer?: Uint8Array) => Promise<Uint8Array>;
   /** a file, also in a subfolder, or its first `most` bytes if it is larger; null if there is none */
-  readInner?: (path: string, most: number) => Promise<Uint8Array | null>;
+  readInner?: ((path: string, most: number) => Promise<Uint8Array | null>) | undefined;
   /** announces all reads of weights in their order, so that few requests are sent */
-  plan?: (ranges: { file: string; begin: number; end: number }[]) => Promise<void>;
+  plan?: ((ranges: { file: string; begin: number; end: number }[]) => Promise<void>) | undefined;
   /** called after all reads have succeeded: checks the files and completes them in the cache */
-  complete?: () => Promise<void>;
+  complete?: (() => Promise<void>) | undefined;
   /** opens the bytes begin..end−1 for reading in sequence; set if this is faster than `read` */
-  stream?: (name: string, begin: number, end: number) => Stream;
+  stream?: ((name: string, begin: number, end: number) => Stream) | undefined;
   close: () => Promise<void>;
 };
 /**

@@ -27,18 +27,18 @@ export type OpenOptions = {
    * product). 'int4': to four bits in blocks of 32, 16%, and inputs of products to 8 bits. Only float32 weights can be
    * trained
    */
-  weights?: 'float32' | 'stored' | 'int8' | 'int4';
+  weights?: 'float32' | 'stored' | 'int8' | 'int4' | undefined;
   /** number of blocks that are opened, from the first; default: all */
-  layers?: number;
+  layers?: number | undefined;
   /**
    * model for texts and pictures: one tower alone, or both required. Default: both if the files contain both. Models
    * without towers ignore one tower and refuse 'both'
    */
-  tower?: Tower | 'both';
-  signal?: AbortSignal;
+  tower?: Tower | 'both' | undefined;
+  signal?: AbortSignal | undefined;
   /** read, total: bytes; name: the current tensor. A promise is awaited; if it rejects, openModel rejects */
-  onProgress?: (progress: { read: number; total: number; name: string }) => unknown;
-  hub?: HubOptions;
+  onProgress?: ((progress: { read: number; total: number; name: string }) => unknown) | undefined;
+  hub?: HubOptions | undefined;
 };
 /**
  * Id and commit of a model from the Hub, the files with its tensors, their format, and the form of the weights in
@@ -66,11 +66,11 @@ const CHOICES = ['both', ...TOWERS] as const;
 
 export type Environment = {
   /** the address of the module; the files of the demo are in the same folder */
-  module?: string;
+  module?: string | undefined;
   /** opens a folder on disk; only in Node */
-  openPath?: OpenPath;
+  openPath?: OpenPath | undefined;
   /** the code for models on the Hub; only in Node */
-  hub?: () => Promise<HubPlatform>;
+  hub?: (() => Promise<HubPlatform>) | undefined;
 };
 
 export async function openModel(

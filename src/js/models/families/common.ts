@@ -18,22 +18,22 @@ export type TensorSource = {
   /** the name of the layer or tensor */
   from: string;
   /** other names that some files use for it */
-  also?: string | readonly string[];
+  also?: string | readonly string[] | undefined;
   /**
    * set if the tensor stores several parameters, with the index of the parameter. 'rows': the rows of q, of k and of
    * v; 'heads': for each key head the rows of its queries, its key and its value; 'halves': two parameters of equal
    * size
    */
-  part?: ['rows' | 'heads' | 'halves', number];
+  part?: ['rows' | 'heads' | 'halves', number] | undefined;
   /** true: stored as (in, out) */
-  transposed?: boolean;
+  transposed?: boolean | undefined;
   /** number that is added to the stored values */
-  offset?: number;
+  offset?: number | undefined;
   /**
    * 'convolution': stored as (out, channels, 3); 'stacked': the parameter is the tensor `from`, followed by those of
    * `also` that the file has
    */
-  form?: 'convolution' | 'stacked';
+  form?: 'convolution' | 'stacked' | undefined;
 };
 export type Names = Record<string, string | TensorSource>;
 /** How GGUF files store the tensors of a family. */
@@ -46,11 +46,11 @@ export type Architecture = {
    * Hugging Face's name of the fused projection, or the names of its three projections; undefined if they are in
    * `names`
    */
-  qkv?: string | readonly [q: string, k: string, v: string];
+  qkv?: string | readonly [q: string, k: string, v: string] | undefined;
   /** true: rows of q and k are in the order in which neighbouring elements are rotated together */
-  neighbours?: boolean;
+  neighbours?: boolean | undefined;
   /** names of tensors that are not opened */
-  others?: readonly string[];
+  others?: readonly string[] | undefined;
   /** Returns options that only GGUF files define. hasBias: true if a layer of the first block has a bias; integer: reads the metadata. */
   options?: (hasBias: HasTensor, integer: (key: string, fallback: number) => number) => Partial<TransformerOptions>;
 };
@@ -66,15 +66,15 @@ export type Family = {
    * tensors that some files contain and that are not weights of their own: masks, copies. accounting.ts has the names
    * of constants of many families
    */
-  constants?: readonly string[];
+  constants?: readonly string[] | undefined;
   /** layers and tensors of the base model that a file may contain and that are not always read */
-  others?: readonly string[];
+  others?: readonly string[] | undefined;
   /** true: every text is lower-cased, and cut or padded to the length of the context */
-  fixedLength?: boolean;
+  fixedLength?: boolean | undefined;
   /** the form of GGUF files, by general.architecture */
   gguf?: Readonly<Record<string, Architecture>>;
   /** the family of files in which the tensor `without` is missing */
-  encoderOnly?: { without: string; family: Family };
+  encoderOnly?: { without: string; family: Family } | undefined;
 };
 
 /** The context of a model whose weights do not limit it. */

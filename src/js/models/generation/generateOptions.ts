@@ -13,71 +13,71 @@ import type { ValueName } from '../valueName.ts';
  */
 export type GenerateOptions = {
   /** largest number of generated tokens; default: until an end token, or until the context or the cache is full */
-  max?: number;
+  max?: number | undefined;
   /** 0, the default, chooses the most probable token */
-  temperature?: number;
+  temperature?: number | undefined;
   /** number of the most probable tokens that may be chosen */
-  topK?: number;
+  topK?: number | undefined;
   /** only the most probable tokens that together have this probability may be chosen */
-  topP?: number;
+  topP?: number | undefined;
   /** positive logits of tokens so far, with the prompt, are divided by it, negative ones multiplied; default 1 */
-  repetitionPenalty?: number;
+  repetitionPenalty?: number | undefined;
   /** no sequence of this many tokens occurs twice in the prompt and the generated text; default 0, no limit */
-  noRepeatNgram?: number;
+  noRepeatNgram?: number | undefined;
   /** smallest number of generated tokens before an end token; default 0 */
-  min?: number;
+  min?: number | undefined;
   /** smallest number of all tokens, with those of the prompt, before an end token */
-  minLength?: number;
+  minLength?: number | undefined;
   /** sequences of tokens that are never completed */
-  badWords?: readonly (readonly number[])[];
+  badWords?: readonly (readonly number[])[] | undefined;
   /** one of these tokens is chosen as the last one that `max` allows */
-  forcedEnd?: readonly number[];
+  forcedEnd?: readonly number[] | undefined;
   /** tokens that are never chosen */
-  suppress?: readonly number[];
+  suppress?: readonly number[] | undefined;
   /** tokens that are not chosen as the first generated token, or as the first token after forced tokens */
-  suppressFirst?: readonly number[];
+  suppressFirst?: readonly number[] | undefined;
   /** tokens that are chosen at an index of the sequence */
-  forced?: readonly (readonly [index: number, id: number])[];
+  forced?: readonly (readonly [index: number, id: number])[] | undefined;
   /** default 0; each of several texts has a random source of its own with this seed */
-  seed?: number;
+  seed?: number | undefined;
   /** tokens or texts that end the generated text; default: the end tokens of the model */
-  stop?: readonly (number | string)[];
+  stop?: readonly (number | string)[] | undefined;
   /** a cache whose tokens come before the prompt; nothing else can use it until generate ends */
-  cache?: Cache;
+  cache?: Cache | undefined;
   /** edits that are applied in every run */
-  edit?: readonly Edit[];
+  edit?: readonly Edit[] | undefined;
   /**
    * values, named as in forward(), of the run that predicted each token: of the prompt for the first token, of the
    * token before for later ones; 'logits' has the last row only. Needs a loop over the tokens, or onToken
    */
-  capture?: readonly ValueName[];
+  capture?: readonly ValueName[] | undefined;
   /**
    * true: the tokens after an earlier occurrence of the last three are drafted and checked in one run, which is faster
    * for texts that repeat themselves. The result can differ only where two tokens are almost equally likely, because
    * logits of several rows may differ in their last digits. Default false; no effect with edits or captured values
    */
-  lookup?: boolean;
+  lookup?: boolean | undefined;
   /**
    * texts that a beam search, which samples nothing, continues at once; default 1, no search. `num_beams` in files is
    * ignored
    */
-  beams?: number;
+  beams?: number | undefined;
   /** with beams: a text of n tokens, with the end token, scores `sum of logProbs / n ** lengthPenalty`; default 1 */
-  lengthPenalty?: number;
+  lengthPenalty?: number | undefined;
   /**
    * with beams, what happens when as many texts have ended as there are beams. true: the search ends; false, the
    * default: it continues while the best unfinished text would, if it ended now, score better than the worst ended one;
    * 'never': the same with its score at the maximum length
    */
-  earlyStopping?: boolean | 'never';
+  earlyStopping?: boolean | 'never' | undefined;
   /** on abort the tokens so far are returned */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * called with each token and its text, and the index in a list of prompts. Part of a character or of a stop text is
    * held back until the next token or the end; all texts concatenated are the result. A promise is awaited; if it
    * rejects, generate rejects
    */
-  onToken?: (token: GeneratedToken, index: number) => unknown;
+  onToken?: ((token: GeneratedToken, index: number) => unknown) | undefined;
 };
 /**
  * token: as in encode(), or '' without a tokenizer; captured: valid until the loop asks for the next token or leaves,

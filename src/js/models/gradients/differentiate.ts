@@ -24,19 +24,19 @@ export type DifferentiateOptions = {
   /** the values to differentiate with respect to: 'embed', 'blocks.*.heads' … */
   at: readonly ValueName[];
   /** changes of values; gradients are those of the edited values */
-  edit?: readonly Edit[];
+  edit?: readonly Edit[] | undefined;
   /** a block whose output's gradient passes unchanged to its input, so that all gradients inside are 0 */
-  straight?: number;
+  straight?: number | undefined;
 };
 export type ReadDifferentiate = {
-  metric?: DifferentiableMetric;
+  metric?: DifferentiableMetric | undefined;
   cotangents: Map<string, Numbers>;
   at: ReadonlySet<string>;
   capture: ValueName[];
   edit: readonly Edit[] | undefined;
-  straight?: number;
+  straight?: number | undefined;
   /** number of blocks that must be computed; default: all blocks and the head */
-  blocks?: number;
+  blocks?: number | undefined;
 };
 
 export function readDifferentiate(

@@ -21,29 +21,29 @@ export type AttentionCall = {
   sizes: { batch: number; heads: number; kvHeads: number; queries: number; keys: number; width: number };
   keyStride: Stride;
   /** number type of key and value, one of KEYS; default float32 */
-  keyType?: number;
+  keyType?: number | undefined;
   scale: number;
   softcap: number;
   causal: boolean;
   window: readonly [number, number];
   offset: number;
   /** (B,S): 0 = padding */
-  padding?: Uint8Array;
+  padding?: Uint8Array | undefined;
   /** (B,H,T,S), with its stride. hasGradient: it depends on queries and keys, not on parameters alone */
-  bias?: { tensor: Tensor; stride: readonly number[]; hasGradient?: boolean };
+  bias?: { tensor: Tensor; stride: readonly number[]; hasGradient?: boolean } | undefined;
   /** (H) */
-  sinks?: Weight;
+  sinks?: Weight | undefined;
   /** (H), of ALiBi */
-  slopes?: Float32Array;
-  dropout?: { p: number; seed: readonly [number, number] };
+  slopes?: Float32Array | undefined;
+  dropout?: { p: number; seed: readonly [number, number] } | undefined;
   /** true: the weights (B,H,T,S) are returned */
   weights: boolean;
   /** true: the scores (B,H,T,S), as they enter the softmax, are returned */
   scores: boolean;
   /** (B,H,T,S), used in place of computed scores, masks and biases */
-  givenScores?: Tensor;
+  givenScores?: Tensor | undefined;
   /** (B,H,T,S), used in place of the softmax of the scores */
-  givenWeights?: Tensor;
+  givenWeights?: Tensor | undefined;
 };
 
 export class Graph extends Tape {

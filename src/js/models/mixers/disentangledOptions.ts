@@ -11,19 +11,19 @@ export type DisentangledOptions = {
   /** relative positions beyond this distance are not distinguished */
   distance: number;
   /** number of buckets of relative positions in each direction; default: one for each position */
-  buckets?: number;
+  buckets?: number | undefined;
   /**
    * products that are added to a score. 'query': of the query and the position projected as a key; 'key': of the key
    * and the position projected as a query; default: both
    */
-  terms?: readonly ('query' | 'key')[];
+  terms?: readonly ('query' | 'key')[] | undefined;
   /** a norm of the table of positions; default true */
-  norm?: boolean;
+  norm?: boolean | undefined;
   /**
    * a convolution over the tokens, whose result is added to the output of the first block before one more norm.
    * kernel: an odd number of tokens; activation: default 'tanh'. Default: none
    */
-  convolution?: { kernel: number; activation?: ActivationKind };
+  convolution?: { kernel: number; activation?: ActivationKind } | undefined;
 };
 
 export type Disentangled = Readonly<{

@@ -6,21 +6,21 @@ import { checkFactors, type RotaryScaling, readScaling } from '../../ops/rotary.
 
 export type RotaryOptions = {
   /** default 10000 */
-  theta?: number;
+  theta?: number | undefined;
   /**
    * theta of layers with a window, whose angles `scaling` and `long` do not change. Default: they have the theta and
    * scaling of other layers
    */
-  localTheta?: number;
+  localTheta?: number | undefined;
   /** number of elements of a head that are rotated; default headDim */
-  width?: number;
+  width?: number | undefined;
   /** which elements are rotated together: n and n + width/2, or 2n and 2n + 1; default 'halves' */
-  pairing?: 'halves' | 'neighbours';
+  pairing?: 'halves' | 'neighbours' | undefined;
   /** true for layers whose queries and keys are rotated; default: all */
-  layers?: readonly boolean[];
-  scaling?: RotaryScaling;
+  layers?: readonly boolean[] | undefined;
+  scaling?: RotaryScaling | undefined;
   /** the scaling of sequences longer than `beyond` tokens */
-  long?: { beyond: number; scaling: RotaryScaling };
+  long?: { beyond: number; scaling: RotaryScaling } | undefined;
 };
 /** The options with their defaults. The last four options have no defaults. */
 export type ResolvedRotary = Readonly<

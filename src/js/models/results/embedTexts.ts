@@ -11,11 +11,11 @@ import { runOnce, wrongModel } from './oneSequence.ts';
 export type Pooling = 'mean' | 'first' | 'last' | 'max';
 export type EmbedOptions = {
   /** how the tokens that are not padding are pooled; default: as modules.json says */
-  pooling?: Pooling;
+  pooling?: Pooling | undefined;
   /** true: vectors of length 1; default: as modules.json says, else false */
-  normalize?: boolean;
+  normalize?: boolean | undefined;
   /** text that is put before each text; default: the prompt in config_sentence_transformers.json, else none */
-  prompt?: string;
+  prompt?: string | undefined;
 };
 /**
  * The settings of a sentence encoder in its files. unsupported: description of a module that embed() does not support.

@@ -13,7 +13,7 @@ export type EncodedBatch = {
   /** (B,T) */
   keep: { data: Int32Array; shape: [number, number] };
   /** (B,T) */
-  typeIds?: { data: Int32Array; shape: [number, number] };
+  typeIds?: { data: Int32Array; shape: [number, number] } | undefined;
   /** of each text, without padding */
   tokens: string[][];
   /** of each text, without padding */

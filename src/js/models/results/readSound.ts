@@ -10,7 +10,7 @@ import { wrongModel } from './oneSequence.ts';
 export type SoundNumbers = { data: Float32Array; shape: number[] };
 export type SoundInputOptions = {
   /** rate of the samples in hertz; default: the rate of the model, usually 16000 */
-  rate?: number;
+  rate?: number | undefined;
 };
 
 const RATE = 16000;

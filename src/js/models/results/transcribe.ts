@@ -11,13 +11,13 @@ import { rateOf, readSound, type SoundInputOptions, type SoundNumbers } from './
 
 export type WhisperOptions = {
   /** such as 'en'; default: the likeliest language */
-  language?: string;
+  language?: string | undefined;
   /** 'translate': into English; default 'transcribe' */
-  task?: 'transcribe' | 'translate';
+  task?: 'transcribe' | 'translate' | undefined;
   /** on abort the text so far is returned */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** called with each token and its text */
-  onToken?: (token: GeneratedToken) => unknown;
+  onToken?: ((token: GeneratedToken) => unknown) | undefined;
 };
 /** only Whisper accepts WhisperOptions */
 export type TranscribeOptions = SoundInputOptions & WhisperOptions;

@@ -15,13 +15,13 @@ export type SoundOptions = {
    * norm after convolutions. 'first' (default): of each channel over time, after the first one; 'all': of all channels,
    * after each
    */
-  norm?: 'first' | 'all';
+  norm?: 'first' | 'all' | undefined;
   /** true: the convolutions have a bias; default false */
-  bias?: boolean;
+  bias?: boolean | undefined;
   /** a norm before the projection to dModel; default true */
-  projectNorm?: boolean;
+  projectNorm?: boolean | undefined;
   /** activation after each convolution; default 'gelu' */
-  activation?: ActivationKind;
+  activation?: ActivationKind | undefined;
   /** convolution over frames, whose result is added to the frames */
   positions: { kernel: number; groups: number };
 };

@@ -16,13 +16,13 @@ import type { ValueName } from '../valueName.ts';
  * accepted.
  */
 export type TextImageInput = {
-  text?: string | readonly string[] | TensorLike | { ids: TensorLike; keep?: TensorLike };
-  pixels?: TensorLike;
-  ids?: TensorLike;
-  keep?: TensorLike;
-  input_ids?: TensorLike;
-  attention_mask?: TensorLike;
-  pixel_values?: TensorLike;
+  text?: string | readonly string[] | TensorLike | { ids: TensorLike; keep?: TensorLike } | undefined;
+  pixels?: TensorLike | undefined;
+  ids?: TensorLike | undefined;
+  keep?: TensorLike | undefined;
+  input_ids?: TensorLike | undefined;
+  attention_mask?: TensorLike | undefined;
+  pixel_values?: TensorLike | undefined;
 };
 export type PixelInput = { pixels: TensorLike } | { pixel_values: TensorLike } | PictureBytes;
 export type TowerInputs = { text?: ModelInput; vision?: ModelInput };

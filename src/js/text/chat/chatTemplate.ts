@@ -12,26 +12,26 @@ export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'fun
 export type Message = { role: Role; content?: unknown; [field: string]: unknown };
 export type ChatOptions = {
   /** functions that the model may call, as JSON schemas */
-  tools?: readonly object[];
+  tools?: readonly object[] | undefined;
   /** for templates with `enable_thinking`: true if the model thinks before it answers */
-  think?: boolean;
+  think?: boolean | undefined;
   /** the text ends where the model's answer begins; default: unless the last message is from the model */
-  answer?: boolean;
+  answer?: boolean | undefined;
   /**
    * tokens to leave free for the answer: the oldest turns, each a message of the user and what follows, are left out.
    * If the instructions at the beginning and the newest turn are too long, the error has the code SHAPE. Default:
    * nothing is left out
    */
-  room?: number;
+  room?: number | undefined;
   /** values of further variables of the template */
-  values?: Record<string, unknown>;
+  values?: Record<string, unknown> | undefined;
   /** the date that the template may write; default: today */
-  now?: Date;
+  now?: Date | undefined;
   /**
    * makes the result a promise: the text is written in pieces of some milliseconds, between which an abort rejects the
    * promise with its reason
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 };
 /** The templates of a model by name, and its special tokens such as bos_token. */
 export type ChatSource = { templates: Record<string, string>; specials: Record<string, string> };

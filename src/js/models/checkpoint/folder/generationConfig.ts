@@ -5,26 +5,26 @@ import { quote } from '../../../check/quote.ts';
 
 export type GenerationDefaults = {
   /** end tokens */
-  stop?: readonly number[];
+  stop?: readonly number[] | undefined;
   /** temperature, topK and topP are set only if the file has do_sample: true */
-  temperature?: number;
-  topK?: number;
-  topP?: number;
-  repetitionPenalty?: number;
+  temperature?: number | undefined;
+  topK?: number | undefined;
+  topP?: number | undefined;
+  repetitionPenalty?: number | undefined;
   /** tokens that are never chosen */
-  suppress?: readonly number[];
+  suppress?: readonly number[] | undefined;
   /** tokens that are not chosen as the first generated token */
-  suppressFirst?: readonly number[];
+  suppressFirst?: readonly number[] | undefined;
   /** tokens that are chosen at an index of the sequence */
-  forced?: readonly (readonly [index: number, id: number])[];
+  forced?: readonly (readonly [index: number, id: number])[] | undefined;
   /** see the options of generate(), also for the next four */
-  noRepeatNgram?: number;
-  min?: number;
-  minLength?: number;
-  badWords?: readonly (readonly number[])[];
-  forcedEnd?: readonly number[];
+  noRepeatNgram?: number | undefined;
+  min?: number | undefined;
+  minLength?: number | undefined;
+  badWords?: readonly (readonly number[])[] | undefined;
+  forcedEnd?: readonly number[] | undefined;
   /** first token of a decoder with an encoder */
-  start?: number;
+  start?: number | undefined;
   /** fields of generation_config.json without effect here that change texts in transformers, or that are unknown */
   ignored: readonly string[];
 };

@@ -22,9 +22,9 @@ import trainProgram from './train.py' with { type: 'text' };
 
 export type SaveFolderOptions = {
   /** tokenizer.json; default: the one that the model was opened with */
-  tokenizer?: string | Uint8Array;
+  tokenizer?: string | Uint8Array | undefined;
   /** optimizer of this model, whose state is written too, so that openModel and train.py continue with it */
-  optimizer?: Adam | Sgd;
+  optimizer?: Adam | Sgd | undefined;
 };
 
 const CALLER = 'saveFolder';

@@ -24,11 +24,11 @@ export type SaveGgufOptions = {
    * type of the matrices; default 'F16'. Other tensors are F32; for Q8_0 and Q4_0, matrices whose rows are no multiple
    * of 32 are F16; for Q4_0, the head is Q8_0
    */
-  type?: WrittenType;
+  type?: WrittenType | undefined;
   /** tokenizer.json; default: the one that the model was opened with; null: none */
-  tokenizer?: string | Uint8Array | null;
+  tokenizer?: string | Uint8Array | null | undefined;
   /** name of the model in the metadata; default: the architecture */
-  name?: string;
+  name?: string | undefined;
 };
 /** index: position among the parameters of the tensor */
 export type Parameter = { name: string; index: number };
