@@ -1,5 +1,5 @@
-// Static checks: formatting, lint, types, the length of lines, subjects of commits. As a program it runs the checks that its
-// arguments name, all of them by default, and exits with 1 if one of them has a finding.
+// Static checks: formatting, lint, types, the length of lines, subjects of commits. As a program it runs the checks
+// that its arguments name, all of them by default, and exits with 1 if one of them has a finding.
 
 import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -79,7 +79,9 @@ async function checkCommits() {
   }
 }
 
-/** Checks the types of the module, the page and the build programs with the make rules that write their declarations. */
+/**
+ * Checks the types of the module, the page and the build programs with the make rules that write their declarations.
+ */
 const checkTypes = () =>
   run('make', ['-f', 'src/build/Makefile', '--no-print-directory', 'types', `NODE=${process.env.NODE ?? 'node'}`]);
 

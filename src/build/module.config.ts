@@ -37,7 +37,9 @@ const GROUPS = Object.entries({
   threads: importedBy('load/threads.ts', 'load/browserThread.ts'),
 }).map(([name, files], i) => ({ name, test: (id: string) => files.has(id), priority: 5 - i }));
 
-/** A call of the function that makes a namespace. Its argument has a function for each export: { name: () => value }. */
+/**
+ * A call of the function that makes a namespace. Its argument has a function for each export: { name: () => value }.
+ */
 type Namespace = { start: number; end: number; fields: [string, string][] };
 
 /** Reads a call of `helper`. Returns null if an expression is something else. */

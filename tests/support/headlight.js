@@ -18,7 +18,8 @@ export const flavours = await Promise.all(
 export const hl = flavours.at(-1);
 
 /**
- * In the default tier only one flavour, for slow tests of JavaScript. tests/js/ops compares every flavour with references.
+ * In the default tier only one flavour, for slow tests of JavaScript. tests/js/ops compares every flavour with
+ * references.
  */
 export const someFlavours = inTier(flavours, [hl]);
 

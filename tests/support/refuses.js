@@ -1,5 +1,5 @@
-// Asserts that a call is refused with a HeadlightError, by the fields of the error. tests/js/check/errors.test.js tests the
-// wording of the functions that make messages.
+// Asserts that a call is refused with a HeadlightError, by the fields of the error. tests/js/check/errors.test.js tests
+// the wording of the functions that make messages.
 
 import assert from 'node:assert/strict';
 import { HeadlightError } from 'headlight-attention';
@@ -21,5 +21,7 @@ const checkOf = (code, parameter, reason) => (error) => {
 /** @param {() => unknown} call @param {string} code @param {string | undefined} parameter @param {Reason} [reason] */
 export const refuses = (call, code, parameter, reason) => assert.throws(call, checkOf(code, parameter, reason));
 
-/** @param {Promise<unknown>} call @param {string} code @param {string | undefined} parameter @param {Reason} [reason] */
+/**
+ * @param {Promise<unknown>} call @param {string} code @param {string | undefined} parameter @param {Reason} [reason]
+ */
 export const refusesLater = (call, code, parameter, reason) => assert.rejects(call, checkOf(code, parameter, reason));

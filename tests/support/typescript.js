@@ -9,7 +9,8 @@ import { transform } from '${import.meta.resolve('esbuild')}';
 export async function load(url, context, next) {
   if (!/^file:.*\\.ts$/.test(url)) return next(url, context);
   const text = await readFile(fileURLToPath(url), 'utf8');
-  const { code } = await transform(text, { loader: 'ts', format: 'esm', target: 'es2022', sourcemap: 'inline', sourcefile: url });
+  const options = { loader: 'ts', format: 'esm', target: 'es2022', sourcemap: 'inline', sourcefile: url };
+  const { code } = await transform(text, options);
   return { format: 'module', source: code, shortCircuit: true };
 }`;
 

@@ -1,7 +1,7 @@
-// Walks through the states of the page, each of which it opens once in each language. At every width nothing is cut off,
-// no two controls or texts overlap, every target is large enough, and axe finds no fault. At the width of a desktop, and
-// for some states at that of a phone, the page has the structure, numbers and drawings of tests/golden/shown. The numbers
-// are those of the demo model.
+// Walks through the states of the page, each of which it opens once in each language. At every width nothing is cut
+// off, no two controls or texts overlap, every target is large enough, and axe finds no fault. At the width of a
+// desktop, and for some states at that of a phone, the page has the structure, numbers and drawings of
+// tests/golden/shown. The numbers are those of the demo model.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

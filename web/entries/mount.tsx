@@ -1,9 +1,6 @@
 // Puts the instrument into an element, in a shadow root of its own.
 
 import { type ComponentType, render } from 'preact';
-import type { ProgramInput } from '../model/protocol/programInput.ts';
-import type { About } from '../model/protocol/protocol.ts';
-import type { WorkerLike } from '../model/protocol/workerLike.ts';
 import type { State } from '../model/state.ts';
 import { SessionContext } from '../store/context.ts';
 import { createSession } from '../store/session.ts';

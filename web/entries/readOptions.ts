@@ -12,7 +12,7 @@ import {
   readTexts,
   readWeights,
 } from '../model/programInput.ts';
-import { type ProgramInput } from '../model/protocol/programInput.ts';
+import type { ProgramInput } from '../model/protocol/programInput.ts';
 import { MAX_TEXT, type State } from '../model/state.ts';
 
 import type { Part, ViewOptions, ViewState } from './mountOptions.ts';

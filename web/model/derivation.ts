@@ -16,7 +16,9 @@ export function weightsOf(
   return weights.subarray(first, first + size);
 }
 
-/** Returns true if a key comes after its query and has no weight. The cell of such a key is drawn only in a full matrix. */
+/**
+ * Returns true if a key comes after its query and has no weight. The cell of such a key is drawn only in a full matrix.
+ */
 export const isAhead = (weight: number, t: number, s: number, full = false) =>
   !full && s > t && !(weight > 0) && !Number.isNaN(weight);
 

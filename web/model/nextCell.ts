@@ -9,7 +9,9 @@ export const ARROW_STEPS: Record<string, [rows: number, columns: number]> = {
   ArrowRight: [0, 1],
 };
 
-/** Returns the cell to which a key of the keyboard leads, within the picture; null if the key does not move the cell. */
+/**
+ * Returns the cell to which a key of the keyboard leads, within the picture; null if the key does not move the cell.
+ */
 export function nextCell(
   key: string,
   { t, s }: Cell,

@@ -6,16 +6,11 @@ import { readTensorLike } from '../../src/js/check/tensorlike.ts';
 import type { HubOptions } from '../../src/js/hub/options.ts';
 
 import type {
-  FolderInput,
   InputNumbers,
-  LayerWeights,
   ModelFilesInput,
   Part,
   PartsInput,
-  PartWeights,
-  ProgramInput,
   QkvInput,
-  Texts,
   WeightsInput,
 } from './protocol/programInput.ts';
 
@@ -61,7 +56,9 @@ export const PARTS = ['encoder', 'decoder', 'cross'] as const;
 export const isByPart = (value: unknown): value is Partial<Record<Part, unknown>> =>
   value !== null && typeof value === 'object' && PARTS.some((part) => Object.hasOwn(value, part));
 
-/** Reads the attention weights of an encoder–decoder: of the encoder, the decoder, and the decoder's cross-attention. */
+/**
+ * Reads the attention weights of an encoder–decoder: of the encoder, the decoder, and the decoder's cross-attention.
+ */
 export function readParts(
   caller: string,
   value: Partial<Record<Part, unknown>>,
@@ -149,7 +146,9 @@ function headsIn({ shape }: InputNumbers): number[] {
   return [shape.slice(0, -2).reduce((a, b) => a * b, 1), T, D];
 }
 
-/** Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). Also accepts the shapes (T,D) for one head and (1,H,T,D). */
+/**
+ * Reads queries (H,T,D), keys (H,S,D) and values (H,S,Dv). Also accepts the shapes (T,D) for one head and (1,H,T,D).
+ */
 export function readQkv(
   caller: string,
   { q, k, v, causal = false }: { q: unknown; k: unknown; v: unknown; causal?: boolean },

@@ -6,7 +6,9 @@ import { OPENING, type State } from './state.ts';
 
 /** The observations of a step. Each step has fields of its own, which observations.ts writes. */
 export type Seen = any;
-/** Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed. */
+/**
+ * Observations by the name of a step. said: the visitor's choices by step and act. held: true while a knob is pressed.
+ */
 export type Log = Record<string, Seen> & { said?: Record<string, number>; held?: boolean };
 export type Step = {
   name: string;

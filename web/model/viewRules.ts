@@ -31,7 +31,9 @@ const canSurprise = ({ about: { kind, guess, reads } }: Run) =>
 
 export const isEmpty = (run: Run | null) => run !== null && !(run.T > 0 && run.S > 0);
 
-/** Returns true if the heatmap shows rows that the model has written, together with the controls that play them back. */
+/**
+ * Returns true if the heatmap shows rows that the model has written, together with the controls that play them back.
+ */
 export const showsWritten = (state: State, run: Run | null) =>
   state.view === 'heatmap' && run !== null && writtenFrom(state, run) < run.T && !isOpen(state);
 

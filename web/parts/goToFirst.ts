@@ -4,7 +4,9 @@ import { beginningOf, HEADS, OFF } from '../model/firstVisit.ts';
 import { initialState, type State } from '../model/state.ts';
 import type { Session } from '../store/session.ts';
 
-/** The initial state of the page, from which the first visit can be replayed. It leaves out what the visitor has set up. */
+/**
+ * The initial state of the page, from which the first visit can be replayed. It leaves out what the visitor has set up.
+ */
 const PAGE: Partial<State> = Object.fromEntries(
   Object.entries(initialState).filter(([name]) => !['colours', 'training', 'lesson', 'hide', 'versus'].includes(name)),
 );

@@ -2,7 +2,9 @@
 
 import type { State } from '../model/state.ts';
 
-/** The fields of the state that each kind of change sets. The kind of a change is the first one whose fields it sets. */
+/**
+ * The fields of the state that each kind of change sets. The kind of a change is the first one whose fields it sets.
+ */
 const KINDS: Record<string, (state: State) => unknown> = {
   page: ({ model, view, versus, panel, step, first, circuit }) => [
     model,

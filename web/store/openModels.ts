@@ -24,7 +24,9 @@ const PATCHES = 'patches';
 const readerOfPictures = (about: About | null | undefined) =>
   about && (about.reads === 'picture' || about.matches) ? about.name : PATCHES;
 
-/** Shows each model once it is open. If a link leads to a model of the Hub, shows another model until it is downloaded. */
+/**
+ * Shows each model once it is open. If a link leads to a model of the Hub, shows another model until it is downloaded.
+ */
 function createArrivals({
   requests,
   document,

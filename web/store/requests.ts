@@ -3,7 +3,7 @@
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ALL_FIELDS } from '../model/fields.ts';
 import type { ReceivedPart, UnnumberedRequest, Verb } from '../model/protocol/protocol.ts';
-import { type WorkerLike } from '../model/protocol/workerLike.ts';
+import type { WorkerLike } from '../model/protocol/workerLike.ts';
 import { joinsWords, runOf } from '../model/runInput.ts';
 import type { State } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';

@@ -141,7 +141,8 @@ export class Run implements Walk<Tensor> {
 
   /**
    * Restricts the run to the last token, if only the results of this token are needed. Attention calls this method
-   * when the keys and values of the last block have been computed. This saves a fifteenth of the time of a prompt in a model
+   * when the keys and values of the last block have been computed. This saves a fifteenth of the time of a prompt in a
+   * model
    * with twelve blocks. Without a cache, or with captures or edits, all rows are computed, because a product of one row
    * adds numbers in another order, and an edit that sets a value to itself must change no bit.
    */

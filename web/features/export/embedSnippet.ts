@@ -1,6 +1,6 @@
 // Writes a few lines of HTML that show the current head in another page.
 
-import { type State } from '../../model/state.ts';
+import type { State } from '../../model/state.ts';
 import { writeAddress } from '../../store/address.ts';
 
 /** The address of the package, for a page without a bundler. */

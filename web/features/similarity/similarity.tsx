@@ -5,7 +5,7 @@ import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { isCompared } from '../../model/modelEdits.ts';
 import { plain } from '../../model/numbers.ts';
-import type { Similarity as Compared, SimilarTokens } from '../../model/protocol/protocol.ts';
+import type { SimilarTokens } from '../../model/protocol/protocol.ts';
 import { shown } from '../../model/tokens.ts';
 import { useSession, useTexts } from '../../store/context.ts';
 import { Track } from '../../ui/track.tsx';

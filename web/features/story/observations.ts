@@ -35,7 +35,9 @@ function rowAt({ weights, about, T, layer, head }: Run, t: number) {
 }
 
 const isOff = (scale: number) => scale === 0;
-/** Returns the heads that are switched off one by one. Heads of a layer that is switched off as a whole are left out. */
+/**
+ * Returns the heads that are switched off one by one. Heads of a layer that is switched off as a whole are left out.
+ */
 const offHeads = ({ scale }: State) => Object.keys(scale).filter((place) => place.includes('.') && isOff(scale[place]));
 
 /** Returns true if a component is changed that the page does not show. */

@@ -23,7 +23,9 @@ export const differs = (measured: Measured, t: number) => Math.abs(costOf(measur
 /** Number of tokens on each side of a token that are included in the mean. */
 const REACH = 5;
 
-/** Returns the mean surprise of eleven tokens around each token, without those that are unknown; NaN if all are unknown. */
+/**
+ * Returns the mean surprise of eleven tokens around each token, without those that are unknown; NaN if all are unknown.
+ */
 export function meansOf(tokens: Tokens, T: number) {
   const bits = Array.from({ length: T }, (_, t) => bitsOf(tokens[t]));
   return bits.map((_, t) => mean(bits.slice(Math.max(t - REACH, 0), t + REACH + 1).filter((x) => !Number.isNaN(x))));

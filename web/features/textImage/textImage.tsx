@@ -59,7 +59,9 @@ export function TextImage({ short = false }: { short?: boolean }) {
   );
 }
 
-/** Returns the answer about a sentence. Until it arrives, returns the last answer about the sentence in the same line. */
+/**
+ * Returns the answer about a sentence. Until it arrives, returns the last answer about the sentence in the same line.
+ */
 function rankedAs(ranking: Ranking | null, sentences: readonly string[], i: number) {
   if (!ranking) return undefined;
   const exact = ranking.sentences.findIndex(({ text }) => text === sentences[i]);

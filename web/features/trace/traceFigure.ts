@@ -10,7 +10,9 @@ import type { Shown } from './traceFiles.ts';
 import { layoutOf } from './traceLayout.ts';
 
 const FAMILY = `font-family="${SERIF}"`;
-/** In SVG units: margin, width of layers' names, of a column and of a head, height of a layer, gap between the blocks. */
+/**
+ * In SVG units: margin, width of layers' names, of a column and of a head, height of a layer, gap between the blocks.
+ */
 const [MARGIN, SIDE, COLUMN, HEAD, LAYER, GAP] = [24, 74, 62, 16, 46, 28];
 /** Lines above and below the grid, height of a line; width of the colour scale, and number of its steps. */
 const [ABOVE, BELOW, LINE, SCALE, STEPS] = [5, 4, 22, 210, 60];

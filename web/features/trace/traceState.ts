@@ -16,7 +16,9 @@ export type Texts = typeof inEnglish;
 const TEXTS = { en: inEnglish, zh: inChinese };
 export const textsIn = (session: Session) => TEXTS[session.language.value as 'en' | 'zh'];
 
-/** Returns the place that is patched; null if there is none, or if another view of the page has patched several heads. */
+/**
+ * Returns the place that is patched; null if there is none, or if another view of the page has patched several heads.
+ */
 export const chosenIn = ({ state }: Session) => placesIn(state.value.patch).at(-1) ?? null;
 
 export const pairsIn = ({ state, traceTasks }: Session): Pair[] =>

@@ -38,7 +38,9 @@ export function WrittenRows({ picture: { run, x, y, cell, matrixWidth, matrixHei
   );
 }
 
-/** The controls that play the rows back, pause, and advance by one token. At the last row the model continues to write. */
+/**
+ * The controls that play the rows back, pause, and advance by one token. At the last row the model continues to write.
+ */
 export function WrittenLine({ run }: { run: Run }) {
   const session = useSession();
   const own = textsIn(session);

@@ -30,7 +30,9 @@ export function inOrder({ lines, needed }: Pick<Circuit, 'lines' | 'needed'>) {
 export const curveOf = ({ points }: Circuit, random = false) =>
   points.filter((point) => point.random === random).sort((a, b) => a.count - b.count);
 
-/** Returns the default number of edges that are kept, which keeps at least USUAL_SHARE of the prediction if possible. */
+/**
+ * Returns the default number of edges that are kept, which keeps at least USUAL_SHARE of the prediction if possible.
+ */
 export function usualCount(circuit: Circuit) {
   const curve = curveOf(circuit);
   if (curve.length === 0) return Math.min(AT_FIRST, circuit.lines.length);

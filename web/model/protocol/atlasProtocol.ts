@@ -1,8 +1,3 @@
-// The messages about the atlas, a scan of all heads over many texts.
-
-import type { HeadRole } from '../../../src/js/analysis/roles/roleRules.ts';
-import type { State } from '../state.ts';
-
 /** The role of a head: see src/js/analysis/roles/headRoles.ts. */
 export type AtlasRole = import('../../../src/js/analysis/roles/roleRules.ts').HeadRole;
 /** A measure of each rule and head. */

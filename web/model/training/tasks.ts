@@ -131,7 +131,9 @@ export const TASKS: Record<string, TaskKind> = {
   },
 };
 
-/** Returns held-out sequences. Every task except a text can generate any number of new sequences, so none is reserved. */
+/**
+ * Returns held-out sequences. Every task except a text can generate any number of new sequences, so none is reserved.
+ */
 export const validationBatchOf = (task: TaskKind, random: Random, count: number) =>
   batchOf({ sequence: task.heldOut ?? task.sequence }, random, count);
 

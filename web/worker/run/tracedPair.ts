@@ -24,7 +24,9 @@ export const wordsOf = ({ tokenizer, about }: TransformerSource): Words => ({
 const predicted = (hl: Hl, source: TransformerSource, { input, place }: Read, edit: Edit[]) =>
   rowOf(forward(hl, source, input, edit, []), place as number);
 
-/** Returns true if the model prefers, after each sentence of a pair, the answer of this sentence to that of the other. */
+/**
+ * Returns true if the model prefers, after each sentence of a pair, the answer of this sentence to that of the other.
+ */
 export function hasEffect(hl: Hl, source: TransformerSource, { upper, lower, answers }: Pair) {
   const ids = answers.map((answer) => idsOfAnswer(wordsOf(source), upper, answer)) as AnswerIds;
   const [a, b] = [upper, lower].map((text) => {

@@ -164,7 +164,9 @@ async function readSafetensorsFile(source: UserFile, start: Uint8Array, found: F
     }
 }
 
-/** Reads the table of one head, as the page saves it: a row for each query and a column for each key, with their texts. */
+/**
+ * Reads the table of one head, as the page saves it: a row for each query and a column for each key, with their texts.
+ */
 async function readCsv({ path, file }: UserFile, found: Found) {
   if (file.size > MAX_TEXT) throw new Problem('tooLarge', baseOf(path), file.size);
   const { rowsOf } = await import('../../model/corpus/readTable.ts');

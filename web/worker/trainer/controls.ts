@@ -37,7 +37,9 @@ const ACTIONS: Actions = {
   },
 };
 
-/** Performs an action. If no model is in training, only the action `remove` has an effect, which deletes a stored model. */
+/**
+ * Performs an action. If no model is in training, only the action `remove` has an effect, which deletes a stored model.
+ */
 export async function perform(training: Training, control: TrainingControl, send: Send) {
   if (control.action === 'remove') return training.storedModels.remove(control.key);
   const { run } = training;

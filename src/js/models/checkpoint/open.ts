@@ -22,7 +22,8 @@ export type OpenOptions = {
   /**
    * type of the weights in memory; default 'float32'. 'stored': float16 and bfloat16 stay so, with half the memory and
    * the same results; GGUF's blocks of fewer bits stay blocks, and inputs of their products are rounded to 16 bits.
-   * 'int8': matrices are rounded to nine bits, integers from −254 to 254 with a scale for 128 inputs, 29% of the memory,
+   * 'int8': matrices are rounded to nine bits, integers from −254 to 254 with a scale for 128 inputs, 29% of the
+   * memory,
    * and inputs of products to 16 bits, or to 12 where four products of bytes are one instruction (VNNI, ARM's dot
    * product). 'int4': to four bits in blocks of 32, 16%, and inputs of products to 8 bits. Only float32 weights can be
    * trained

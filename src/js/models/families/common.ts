@@ -51,7 +51,10 @@ export type Architecture = {
   neighbours?: boolean | undefined;
   /** names of tensors that are not opened */
   others?: readonly string[] | undefined;
-  /** Returns options that only GGUF files define. hasBias: true if a layer of the first block has a bias; integer: reads the metadata. */
+  /**
+   * Returns options that only GGUF files define. hasBias: true if a layer of the first block has a bias; integer: reads
+   * the metadata.
+   */
   options?: (hasBias: HasTensor, integer: (key: string, fallback: number) => number) => Partial<TransformerOptions>;
 };
 export type Family = {
