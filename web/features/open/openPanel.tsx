@@ -32,7 +32,7 @@ export function Choose() {
   const texts = useTexts();
   const hubTexts = useHubTexts();
   const hub = useHub();
-  if (reading) return <Reading reading={reading} />;
+  if (reading) return <FileReading reading={reading} />;
   const problem = opening.problem.value;
   const asked = hub?.model.value;
   return (
@@ -73,7 +73,7 @@ function Local({ texts, text, setText }: { texts: Texts; text: string; setText: 
   );
 }
 
-function Reading({ reading }: { reading: Reading }) {
+function FileReading({ reading }: { reading: Reading }) {
   const session = useSession();
   const words = session.words.value;
   const texts = useTexts();
