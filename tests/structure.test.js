@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { checkArrows, drawArrows, importsOfPage, mutualFeatures, wrongImports } from '../src/build/arrows.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -100,21 +101,29 @@ function reachedFrom(...files) {
 const isComponent = (file) => file.endsWith('.tsx');
 const isIn = (folder) => (file) => file.startsWith(`web/${folder}/`);
 
-test('web: entries import features, no other folder imports entries', () => {
-  const graph = allImports('web');
-  assert.ok(graph.size > 30);
-  const upward = [...graph].flatMap(([file, others]) =>
-    isIn('entries')(file) ? [] : others.filter(isIn('entries')).map((other) => `${file} → ${other}`),
-  );
-  assert.deepEqual(upward, []);
-  assert.equal(circleIn(graph), null);
+test('web: folders import each other as the arrows say, and no two features import each other', () => {
+  assert.ok(importsOfPage().length > 1000);
+  assert.equal(checkArrows(), '');
+  assert.equal(circleIn(allImports('web')), null);
+  const wrong = [
+    ['web/store/a.ts', 'web/features/b/c.ts'],
+    ['web/model/a.ts', 'web/store/b.ts'],
+    ['web/features/a/x.ts', 'web/features/b/y.ts'],
+    ['web/features/b/x.tsx', 'web/features/a/y.css'],
+    ['web/features/a/x.ts', 'web/store/b.ts'],
+  ];
+  assert.deepEqual(wrongImports(wrong), wrong.slice(0, 2));
+  assert.deepEqual(mutualFeatures(wrong), ['a b']);
 });
 
-test('web: neither the store nor the worker imports a component, and parts of ui import no feature', () => {
-  const graph = modules('web');
-  const [store, worker, ui] = ['store', 'worker', 'ui'].map((folder) => [...graph.keys()].filter(isIn(folder)));
+test('the drawing in CONTRIBUTING.md has the arrows of the check', () => {
+  const drawing = /subgraph web\[.*\n([^]*?) {2}end/.exec(readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8'))[1];
+  assert.deepEqual(drawing.trim().split(/\n\s*/), drawArrows());
+});
+
+test('web: neither the store nor the worker imports a component', () => {
+  const [store, worker] = ['store', 'worker'].map((folder) => [...modules('web').keys()].filter(isIn(folder)));
   assert.deepEqual([...reachedFrom(...store, ...worker)].filter(isComponent), []);
-  assert.deepEqual([...reachedFrom(...ui)].filter(isIn('features')), []);
 });
 
 /** Files of features that may use the DOM, because they draw, move elements, save or read files, or define hooks. */

@@ -1,5 +1,6 @@
-// Static checks: formatting, lint, types, the length of lines, subjects of commits. As a program it runs the checks
-// that its arguments name, all of them by default, and exits with 1 if one of them has a finding.
+// Static checks: formatting, lint, types, the length of lines, imports between folders, subjects of commits. As a
+// program it runs the checks that its arguments name, all of them by default, and exits with 1 if one of them has a
+// finding.
 
 import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,6 +9,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { checkArrows } from './arrows.ts';
 import { wrongSubject } from './commits.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -149,6 +151,7 @@ const CHECKS: Record<string, () => string | Promise<string>> = {
     checkChanged('clang-format', inC(), ['.clang-format'], (path) =>
       run('clang-format-19', ['--dry-run', '-Werror', path]),
     ),
+  arrows: checkArrows,
   types: checkTypes,
   'clang-tidy': () => checkChanged('clang-tidy', tidied(), ['.clang-tidy', ...headers()], tidy),
 };
