@@ -2,4 +2,4 @@
 
 export const models = ['whale', 'sentence', 'constructed', 'patches'];
 
-export const startWorker = () => new Worker(new URL('./page.worker.ts', import.meta.url), { type: 'module' });
+export const startWorker = () => new Worker(new URL('./page.worker.js', import.meta.url), { type: 'module' });

@@ -8,10 +8,10 @@ const HERE = import.meta.url;
 
 export function startWorker() {
   try {
-    return new Worker(new URL('./view.worker.ts', import.meta.url), { type: 'module' });
+    return new Worker(new URL('./view.worker.js', import.meta.url), { type: 'module' });
   } catch {
     // A page cannot start a worker from another origin, but a worker of its own origin can import the script.
-    const script = `import ${JSON.stringify(new URL('./view.worker.ts', HERE).href)};`;
+    const script = `import ${JSON.stringify(new URL('./view.worker.js', HERE).href)};`;
     const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
     const worker = new Worker(url, { type: 'module' });
     URL.revokeObjectURL(url);
