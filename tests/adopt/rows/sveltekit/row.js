@@ -5,7 +5,7 @@ export default {
   what: 'a component, dev, prerendered build',
   threads: 'yes',
   view: 'yes',
-  note: 'threads in dev: `server.headers` of Vite, and `handle` in `src/hooks.server.js` sets the same headers',
+  note: 'threads in dev: `server.headers` of Vite, and `handle` in `hooks.server.js` sets the same headers',
   recipes: [{ file: 'components.md', language: 'svelte', to: 'src/routes/Heads.svelte' }],
   async run(place) {
     // SvelteKit requires a newer Node than Headlight does.
