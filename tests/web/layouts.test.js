@@ -4,7 +4,7 @@
 import test from 'node:test';
 import { bent } from '../../web/drawing/flowLines.ts';
 import { scaleOf } from '../../web/features/atlas/axes.ts';
-import { mapCsv, mapSvg } from '../../web/features/atlas/exportMap.ts';
+import { mapCsv, mapSvg } from '../../web/features/atlas/map/exportMap.ts';
 import { sizeOf } from '../../web/features/atlas/shapes.ts';
 import { planOf } from '../../web/features/compare/alignedLayout.ts';
 import { arcOf } from '../../web/features/first/arc.ts';

@@ -3,21 +3,21 @@
 import { change, initialState, type State } from '../model/state.ts';
 import { readLink } from './address.ts';
 import { createAnswers } from './answers.ts';
-import { createAtlas } from './atlas.ts';
 import { createChat } from './chat.ts';
-import { createCircuitStore } from './circuit.ts';
 import { createContinuation } from './continuation.ts';
 import { createDocument } from './document.ts';
 import { createFailures } from './failures.ts';
-import { createOpening } from './openModels.ts';
+import { createAtlas } from './measured/atlas.ts';
+import { createCircuitStore } from './measured/circuit.ts';
+import { createSurprise } from './measured/surprise.ts';
+import { createTracing } from './measured/tracing.ts';
+import { createOpening } from './opening/openModels.ts';
+import { createProgramModel } from './opening/programModel.ts';
 import { createPreferences } from './preferences.ts';
-import { createProgramModel } from './programModel.ts';
 import { createReceiver } from './receive.ts';
 import { createRequests, keyOfGuess, keyOfShow } from './requests.ts';
 import type { SessionOptions } from './sessionOptions.ts';
-import { createSurprise } from './surprise.ts';
-import { createTracing } from './tracing.ts';
-import { createTraining } from './training.ts';
+import { createTraining } from './training/training.ts';
 import { createUi } from './ui.ts';
 import { createWaiting } from './waiting.ts';
 

@@ -7,7 +7,7 @@ import { isOfHub } from '../model/state.ts';
 import type { Answers } from './answers.ts';
 import type { RequestError } from './client.ts';
 import type { Document } from './document.ts';
-import type { Opening } from './openModels.ts';
+import type { Opening } from './opening/openModels.ts';
 import type { Preferences } from './preferences.ts';
 import { readOnly } from './readOnly.ts';
 import type { Waiting } from './waiting.ts';

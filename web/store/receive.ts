@@ -5,18 +5,18 @@ import type { About, PartListeners, ReceivedPart } from '../model/protocol/proto
 import { initialState } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';
 import type { Answers } from './answers.ts';
-import type { AtlasStore } from './atlas.ts';
 import type { Chat } from './chat.ts';
-import type { CircuitStore } from './circuit.ts';
 import type { Continuation } from './continuation.ts';
 import type { Document } from './document.ts';
 import type { Failures } from './failures.ts';
 import { unfoldAnswer } from './firstAnswer.ts';
-import type { Opening } from './openModels.ts';
+import type { AtlasStore } from './measured/atlas.ts';
+import type { CircuitStore } from './measured/circuit.ts';
+import type { Surprise } from './measured/surprise.ts';
+import type { Tracing } from './measured/tracing.ts';
+import type { Opening } from './opening/openModels.ts';
 import { keyOfShow, type Requests } from './requests.ts';
-import type { Surprise } from './surprise.ts';
-import type { Tracing } from './tracing.ts';
-import type { Training } from './training.ts';
+import type { Training } from './training/training.ts';
 import type { Waiting } from './waiting.ts';
 
 /** @param refuses see SessionOptions */

@@ -7,8 +7,8 @@ import { initialState } from '../../../web/model/state.ts';
 import { createContinuation } from '../../../web/store/continuation.ts';
 import { createDocument } from '../../../web/store/document.ts';
 import { createFailures } from '../../../web/store/failures.ts';
-import { createModelChoice } from '../../../web/store/modelChoice.ts';
-import { createOpenedModels } from '../../../web/store/openedModels.ts';
+import { createModelChoice } from '../../../web/store/opening/modelChoice.ts';
+import { createOpenedModels } from '../../../web/store/opening/openedModels.ts';
 
 function start({ state = {}, earlier = null, last = null, opened = [], title = null } = {}) {
   const done = [];

@@ -4,10 +4,10 @@
 import { useRef } from 'preact/hooks';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { HeadMap } from './headMap.tsx';
 import { HeadPage } from './headPage.tsx';
-import { MapHeader } from './mapHeader.tsx';
-import { MapTable } from './mapTable.tsx';
+import { HeadMap } from './map/headMap.tsx';
+import { MapHeader } from './map/mapHeader.tsx';
+import { MapTable } from './map/mapTable.tsx';
 import { Passages } from './passages.tsx';
 import { useAtlasTexts } from './texts.ts';
 import { useMap, useRequests, useRoles } from './useAtlas.ts';

@@ -5,7 +5,7 @@ import { withPlace } from '../../model/modelEdits.ts';
 import type { AtlasMap } from '../../model/protocol/atlasProtocol.ts';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import type { Drawn } from './headMap.tsx';
+import type { Drawn } from './map/headMap.tsx';
 import { type Box, headsIn, type Point } from './placeLabels.ts';
 import { useAtlasTexts } from './texts.ts';
 

@@ -11,8 +11,8 @@ import {
   type ReadTexts,
   readCorpus,
 } from '../../model/corpus/readCorpus.ts';
-import { LENGTH } from '../../store/atlas.ts';
 import { useSession } from '../../store/context.ts';
+import { LENGTH } from '../../store/measured/atlas.ts';
 import { timeText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';
 

@@ -2,7 +2,7 @@
 
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import type { Drawn } from './headMap.tsx';
+import type { Drawn } from './map/headMap.tsx';
 import { valueText } from './numbers.ts';
 import { useAtlasTexts } from './texts.ts';
 import { useRoleNames } from './useAtlas.ts';

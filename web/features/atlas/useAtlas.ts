@@ -5,7 +5,7 @@ import type { AtlasMap, AtlasRole } from '../../model/protocol/atlasProtocol.ts'
 import { useSession } from '../../store/context.ts';
 import { ownRole } from '../../store/shownRoles.ts';
 import { shownAxes } from './axes.ts';
-import { rolesOn, shownMap } from './shownMap.ts';
+import { rolesOn, shownMap } from './map/shownMap.ts';
 import { useAtlasTexts } from './texts.ts';
 
 /** The page of a head is read again after this many milliseconds of a running scan. */

@@ -34,7 +34,7 @@ function ofMap(session: Session): Item[] {
     .map(([kind, label]) => ({
       key: kind,
       label,
-      act: () => import('../atlas/exportMap.ts').then(({ saveMap }) => saveMap(kind as 'csv', session)),
+      act: () => import('../atlas/map/exportMap.ts').then(({ saveMap }) => saveMap(kind as 'csv', session)),
     }));
 }
 

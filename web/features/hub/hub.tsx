@@ -6,7 +6,7 @@ import { fitOf, neededBy } from '../../model/hubMemory.ts';
 import type { HubModel, StoredHubModel } from '../../model/protocol/hubProtocol.ts';
 import type { ProblemValue } from '../../model/protocol/protocol.ts';
 import { useSession } from '../../store/context.ts';
-import { type Hub, Hub as HubStore, memoryOfMachine } from '../../store/hub.ts';
+import { type Hub, Hub as HubStore, memoryOfMachine } from '../../store/opening/hub.ts';
 import { texts as inEnglish } from './hub.en.ts';
 import { texts as inChinese } from './hub.zh.ts';
 import { matching, RECOMMENDED, type Recommended } from './recommended.ts';

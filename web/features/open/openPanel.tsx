@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AttentionSizes, ProblemValue } from '../../model/protocol/protocol.ts';
 import { useSession } from '../../store/context.ts';
-import type { Reading } from '../../store/fileReading.ts';
+import type { Reading } from '../../store/opening/fileReading.ts';
 import type { Strings } from '../../texts/languages.ts';
 import hubStyles from '../hub/hub.css';
 import { HubChoice, HubQuestion, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/hub.tsx';

@@ -2,7 +2,7 @@
 
 import { useRef } from 'preact/hooks';
 
-import type { Reading } from '../../store/fileReading.ts';
+import type { Reading } from '../../store/opening/fileReading.ts';
 
 /** The speed is the mean over this many milliseconds. With a shorter time the numbers would jump. */
 const WINDOW = 5000;

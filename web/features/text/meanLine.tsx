@@ -4,7 +4,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useSession } from '../../store/context.ts';
-import type { Measured } from '../../store/surprise.ts';
+import type { Measured } from '../../store/measured/surprise.ts';
 import { px } from '../../ui/px.ts';
 import { meansOf } from './measured.ts';
 import { chooseToken, otherName, textsIn, tokenIn } from './textState.ts';

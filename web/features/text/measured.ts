@@ -3,7 +3,7 @@
 
 import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
 import type { Piece } from '../../model/tokens.ts';
-import type { Measured, Tokens } from '../../store/surprise.ts';
+import type { Measured, Tokens } from '../../store/measured/surprise.ts';
 
 export const bitsOf = (token: SurprisedToken | undefined) =>
   token ? Math.max(-Math.log2(token.probability), 0) : Number.NaN;

@@ -6,7 +6,7 @@ import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
 import { endOf, shown } from '../../model/tokens.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { useSession } from '../../store/context.ts';
-import type { Measured } from '../../store/surprise.ts';
+import type { Measured } from '../../store/measured/surprise.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
 import { Reading } from '../reading/reading.tsx';

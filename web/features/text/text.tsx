@@ -6,7 +6,7 @@ import type { ViewProps } from '../../drawing/types.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { WriteOn } from '../../parts/continueText.tsx';
 import { useSession } from '../../store/context.ts';
-import type { Measured } from '../../store/surprise.ts';
+import type { Measured } from '../../store/measured/surprise.ts';
 import { px } from '../../ui/px.ts';
 import { Picture } from '../heatmap/heatmap.tsx';
 import { EditText } from './editText.tsx';

@@ -2,8 +2,8 @@
 
 import { field, fileName } from '../../drawing/export/csv.ts';
 import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
+import type { Measured } from '../../store/measured/surprise.ts';
 import type { Session } from '../../store/session.ts';
-import type { Measured } from '../../store/surprise.ts';
 import { download } from '../../ui/download.ts';
 import { shortest } from '../../ui/oklab.ts';
 import { bitsOf } from './measured.ts';

@@ -1,7 +1,7 @@
 // Reads from the page's state which token the view Text explains, and chooses another one.
 
+import type { Measured } from '../../store/measured/surprise.ts';
 import type { Session } from '../../store/session.ts';
-import type { Measured } from '../../store/surprise.ts';
 import { texts as inEnglish } from './text.en.ts';
 import { texts as inChinese } from './text.zh.ts';
 

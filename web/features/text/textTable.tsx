@@ -3,7 +3,7 @@
 import { plain } from '../../model/numbers.ts';
 import { shown } from '../../model/tokens.ts';
 import { useSession } from '../../store/context.ts';
-import type { Measured } from '../../store/surprise.ts';
+import type { Measured } from '../../store/measured/surprise.ts';
 import { bitsOf } from './measured.ts';
 import { otherName, percentText, textsIn } from './textState.ts';
 

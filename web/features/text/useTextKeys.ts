@@ -3,7 +3,7 @@
 
 import { shown } from '../../model/tokens.ts';
 import { useSession } from '../../store/context.ts';
-import type { Measured } from '../../store/surprise.ts';
+import type { Measured } from '../../store/measured/surprise.ts';
 import { chooseToken, percentText, textsIn, tokenIn } from './textState.ts';
 
 /** Number of tokens that Page Up and Page Down move. */

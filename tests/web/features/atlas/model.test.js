@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { axesOf, scaleOf, valuesOn } from '../../../../web/features/atlas/axes.ts';
 import { barsOf } from '../../../../web/features/atlas/distanceBins.ts';
-import { mapCsv, mapSvg } from '../../../../web/features/atlas/exportMap.ts';
+import { mapCsv, mapSvg } from '../../../../web/features/atlas/map/exportMap.ts';
 import { settledHeads } from '../../../../web/features/atlas/movement.ts';
 import { headsIn, nearestHeads, nextHead, overlap, placeNames } from '../../../../web/features/atlas/placeLabels.ts';
 import { boxOfPicture, LINE, placePictures } from '../../../../web/features/atlas/placePictures.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signal } from '@preact/signals';
 import { change, initialState } from '../../../../web/model/state.ts';
-import { createMeasurement } from '../../../../web/store/circuitMeasurement.ts';
+import { createMeasurement } from '../../../../web/store/measured/circuitMeasurement.ts';
 
 const CUT = '3.3-4.2.k';
 const circuit = (patch = {}) => ({ carries: 'usual', keep: null, cut: [], ...patch });
