@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { checkArrows, drawArrows, importsOfPage, mutualFeatures, wrongImports } from '../src/build/arrows.ts';
+import { bypasses, checkArrows, drawArrows, importsOfPage, mutualFeatures, wrongImports } from '../src/build/arrows.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -114,6 +114,12 @@ test('web: folders import each other as the arrows say, and no two features impo
   ];
   assert.deepEqual(wrongImports(wrong), wrong.slice(0, 2));
   assert.deepEqual(mutualFeatures(wrong), ['a b']);
+  assert.deepEqual(bypasses([...wrong, ['web/entries/a.ts', 'web/features/b/feature.ts']]), [
+    wrong[0],
+    ...wrong.slice(2, 4),
+  ]);
+  for (const name of readdirSync(join(ROOT, 'web/features')))
+    assert.ok(existsSync(join(ROOT, 'web/features', name, 'feature.ts')), name);
 });
 
 test('the drawing in CONTRIBUTING.md has the arrows of the check', () => {

@@ -54,6 +54,13 @@ export const wrongImports = (imports: readonly Import[]): Import[] =>
     return here !== there && !ARROWS[here].includes(there);
   });
 
+/** Returns the imports of a feature that bypass its feature.ts. */
+export const bypasses = (imports: readonly Import[]): Import[] =>
+  imports.filter(([from, to]) => {
+    const feature = featureOf(to);
+    return feature !== undefined && feature !== featureOf(from) && to !== `web/features/${feature}/feature.ts`;
+  });
+
 /** Returns the pairs of features that import each other. */
 export function mutualFeatures(imports: readonly Import[]): string[] {
   const pairs = new Set(
@@ -70,6 +77,7 @@ export function checkArrows(): string {
   const imports = importsOfPage();
   return [
     ...wrongImports(imports).map(([from, to]) => `${from} must not import ${to}`),
+    ...bypasses(imports).map(([from, to]) => `${from} must import ${dirname(to)} through its feature.ts, not ${to}`),
     ...mutualFeatures(imports).map((pair) => `web/features: ${pair.replace(' ', ' and ')} import each other`),
   ].join('\n');
 }

@@ -1,15 +1,17 @@
 // The page's content: header, sentence, instrument and what-if line, in an arrangement that depends on the width.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FirstSentence } from '../features/first/firstSentence.tsx';
-import { Header } from '../features/header/header.tsx';
-import { useDrop } from '../features/open/opening.tsx';
-import { Sentence } from '../features/prompt/prompt.tsx';
-import { WhatIf } from '../features/whatif/whatif.tsx';
+import { Ended } from '../features/crash/feature.ts';
+import { FirstSentence } from '../features/first/feature.ts';
+import { Header } from '../features/header/feature.ts';
+import { useDrop } from '../features/open/feature.ts';
+import { Media } from '../features/print/feature.ts';
+import { Sentence } from '../features/prompt/feature.ts';
+import { Film, Probe, TrainBar, TrainNote } from '../features/train/feature.ts';
+import { WhatIf } from '../features/whatif/feature.ts';
 import { isSentence } from '../model/firstVisit.ts';
 import { shownParts } from '../model/storySteps.ts';
 import { isOpen } from '../model/training/settings.ts';
-import { later } from '../parts/lazy.tsx';
 import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
 import { useKeptFocus } from '../ui/focus.ts';
@@ -22,12 +24,6 @@ import { isGrown } from './instrument.tsx';
 import { useKeys } from './keys.ts';
 import { Stacked } from './stacked.tsx';
 import { viewOf } from './views.ts';
-
-const [Film, Probe, TrainBar, TrainNote] = ['Film', 'Probe', 'TrainBar', 'TrainNote'].map((name) =>
-  later(() => import('../features/train/train.tsx'), name),
-);
-const Ended = later(() => import('../features/crash/workerEnded.tsx'), 'Ended');
-const Media = later(() => import('../features/print/print.tsx'), 'Media');
 
 export function App({
   host,

@@ -2,7 +2,7 @@
 // title opens the sheet.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Closing } from '../features/first/closing.tsx';
+import { Closing } from '../features/first/feature.ts';
 import { Title } from '../parts/cellTitle.tsx';
 import { useSession } from '../store/context.ts';
 import { useClosing } from '../ui/useOpening.ts';

@@ -1,13 +1,13 @@
 // The instrument in windows at least 900 px wide: three columns that fill the window.
 
 import { useRef } from 'preact/hooks';
-import { Closing } from '../features/first/closing.tsx';
-import { FirstPanel } from '../features/first/firstPanel.tsx';
-import { Model } from '../features/heads/headGrid.tsx';
-import { Prediction } from '../features/prediction/prediction.tsx';
+import { Closing, FirstPanel } from '../features/first/feature.ts';
+import { Model } from '../features/heads/feature.ts';
+import { Prediction } from '../features/prediction/feature.ts';
+import { Inside } from '../features/story/feature.ts';
+import { Lesson } from '../features/train/feature.ts';
 import { hasInside } from '../model/storySteps.ts';
 import { isOpen } from '../model/training/settings.ts';
-import { later } from '../parts/lazy.tsx';
 import { usePicture } from '../parts/usePicture.ts';
 import { useSession } from '../store/context.ts';
 import { useLengths } from '../ui/lengths.ts';
@@ -17,9 +17,6 @@ import { Instrument, isGrown, LargePicture } from './instrument.tsx';
 import { Legend } from './legend.tsx';
 import { panelFor } from './panels.ts';
 import { viewOf } from './views.ts';
-
-const Inside = later(() => import('../features/story/inside.tsx'), 'Inside');
-const Lesson = later(() => import('../features/train/train.tsx'), 'Lesson');
 
 /** Minimum heights of columns in which the view, the panel and the lesson are not shortened. */
 const [LOW_VIEW, LOW_PANEL, LOW_LESSON] = [560, 620, 480];

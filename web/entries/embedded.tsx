@@ -3,7 +3,7 @@
 
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { Model } from '../features/heads/headGrid.tsx';
+import { Model } from '../features/heads/feature.ts';
 import type { Run } from '../model/types.ts';
 import { Title } from '../parts/cellTitle.tsx';
 import { NUMBER_WIDTH, STREAM_WIDTH } from '../parts/headLayout.ts';

@@ -1,18 +1,15 @@
 // The panels of the reading column. The name of a panel is the value of state.panel.
 
-import { Reading } from '../features/reading/reading.tsx';
+import { AblationPanel, HeadTable } from '../features/heads/feature.ts';
+import { Reading } from '../features/reading/feature.ts';
+import { Story } from '../features/story/feature.ts';
+import { SumPanel } from '../features/sums/feature.ts';
+import { Charts } from '../features/train/feature.ts';
+import { WrittenPanel } from '../features/written/feature.ts';
 import type { State } from '../model/state.ts';
 import type { Run } from '../model/types.ts';
 import { showsWritten } from '../model/viewRules.ts';
-import { later } from '../parts/lazy.tsx';
 import { viewOf } from './views.ts';
-
-const AblationPanel = later(() => import('../features/heads/ablationPanel.tsx'), 'AblationPanel');
-const Story = later(() => import('../features/story/story.tsx'), 'Story');
-const Charts = later(() => import('../features/train/train.tsx'), 'Charts');
-const WrittenPanel = later(() => import('../features/written/written.tsx'), 'WrittenPanel');
-const SumPanel = later(() => import('../features/sums/sums.tsx'), 'SumPanel');
-const HeadTable = later(() => import('../features/heads/headTable.tsx'), 'HeadTable');
 
 export const PANELS = [
   { name: 'reading', Component: Reading },

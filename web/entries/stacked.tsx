@@ -1,15 +1,14 @@
 // The instrument in windows less than 900 px wide, with its parts below each other.
 
 import { useRef } from 'preact/hooks';
-import { Closing } from '../features/first/closing.tsx';
-import { FirstPanel } from '../features/first/firstPanel.tsx';
-import { Model } from '../features/heads/headGrid.tsx';
-import { Prediction } from '../features/prediction/prediction.tsx';
+import { Closing, FirstPanel } from '../features/first/feature.ts';
+import { Model } from '../features/heads/feature.ts';
+import { Prediction } from '../features/prediction/feature.ts';
+import { Lesson, ShortCharts } from '../features/train/feature.ts';
 import { gapIn, shownParts } from '../model/storySteps.ts';
 import { isOpen, OWN_TEXT } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
 import { STREAM_WIDTH } from '../parts/headLayout.ts';
-import { later } from '../parts/lazy.tsx';
 import { usePicture } from '../parts/usePicture.ts';
 import { useSession } from '../store/context.ts';
 import type { Session } from '../store/session.ts';
@@ -22,10 +21,6 @@ import { Legend } from './legend.tsx';
 import { panelFor } from './panels.ts';
 import { viewOf } from './views.ts';
 export type Props = { screen: Screen };
-
-const [Lesson, ShortCharts] = ['Lesson', 'ShortCharts'].map((name) =>
-  later(() => import('../features/train/train.tsx'), name),
-);
 
 /** Maximum height of the square of cells on a phone, as a share of the window's height. */
 const MAX_HEIGHT = 0.38;

@@ -10,30 +10,19 @@
 //   Reading  component of the reading column, if the view has its own
 
 import type { ComponentType } from 'preact';
-import { Picture } from '../features/heatmap/heatmap.tsx';
+import { Atlas, AtlasHead, AtlasMarks } from '../features/atlas/feature.ts';
+import { Compare, CompareMarks, CompareReading } from '../features/compare/feature.ts';
+import { ContributionPanel, Flow, FlowMarks } from '../features/flow/feature.ts';
+import { Picture } from '../features/heatmap/feature.ts';
+import { Lines } from '../features/lines/feature.ts';
+import { PatchPicture } from '../features/patches/feature.ts';
+import { Empty } from '../features/prompt/feature.ts';
+import { Text, TextMarks, TextPanel } from '../features/text/feature.ts';
+import { Trace, TraceMarks, TracePanel } from '../features/trace/feature.ts';
 import type { State } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
 import { canShow, isEmpty } from '../model/viewRules.ts';
-import { later } from '../parts/lazy.tsx';
-
-const [Flow, FlowMarks] = ['Flow', 'FlowMarks'].map((name) => later(() => import('../features/flow/flow.tsx'), name));
-const [Atlas, AtlasMarks, AtlasHead] = ['Atlas', 'AtlasMarks', 'AtlasHead'].map((name) =>
-  later(() => import('../features/atlas/atlas.tsx'), name),
-);
-const Empty = later(() => import('../features/prompt/emptyPrompt.tsx'), 'Empty');
-const Lines = later(() => import('../features/lines/lines.tsx'), 'Lines');
-const ContributionPanel = later(() => import('../features/flow/contributionPanel.tsx'), 'ContributionPanel');
-const PatchPicture = later(() => import('../features/patches/patches.tsx'), 'PatchPicture');
-const [Trace, TraceMarks, TracePanel] = ['Trace', 'TraceMarks', 'TracePanel'].map((name) =>
-  later(() => import('../features/trace/trace.tsx'), name),
-);
-const [Text, TextMarks, TextPanel] = ['Text', 'TextMarks', 'TextPanel'].map((name) =>
-  later(() => import('../features/text/text.tsx'), name),
-);
-const [Compare, CompareMarks, CompareReading] = ['Compare', 'CompareMarks', 'CompareReading'].map((name) =>
-  later(() => import('../features/compare/compare.tsx'), name),
-);
 
 export type Component = ComponentType<any>;
 export type View = {

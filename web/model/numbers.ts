@@ -25,3 +25,10 @@ export const sumText = (x: number) =>
   x >= 1e5 || x < 0.01 ? x.toExponential(2).replace('e+', 'e') : plain(x, x < 100 ? 2 : 1);
 /** Writes a share, 0 to 1, as 99.9%. Only all of it is 100.0%. */
 export const fineShareText = (x: number) => `${(x < 1 ? Math.min(100 * x, 99.9) : 100).toFixed(1)}%`;
+
+/** Returns a probability with as many digits as it needs. */
+export function percentText(p: number) {
+  const percent = 100 * p;
+  if (percent >= 1 || percent === 0) return `${Math.round(percent)}%`;
+  return percent < 0.01 ? '<0.01%' : `${percent.toFixed(percent < 0.1 ? 2 : 1)}%`;
+}

@@ -22,10 +22,11 @@ import {
   summaryOf,
   unbroken,
 } from '../../../web/features/text/measured.ts';
-import { chooseToken, otherName, percentText, tokenIn } from '../../../web/features/text/textState.ts';
+import { chooseToken, otherName, tokenIn } from '../../../web/features/text/textState.ts';
 import { nextPlace, figureOf as shareFigure, shareText, shownShare } from '../../../web/features/trace/shares.ts';
 import { byChange, figureOf, likelierFirst, perToken } from '../../../web/features/train/changes.ts';
 import { shownRows, showRows, writtenWords } from '../../../web/features/written/writtenWords.ts';
+import { percentText } from '../../../web/model/numbers.ts';
 import { hasTrial, lineKey, numberKey, readTrial, TRICK } from '../../../web/model/trial.ts';
 import { writtenFrom } from '../../../web/model/written.ts';
 

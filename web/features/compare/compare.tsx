@@ -4,7 +4,7 @@ import type { ViewProps } from '../../drawing/types.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { Picture } from '../heatmap/heatmap.tsx';
+import { Picture } from '../heatmap/feature.ts';
 import { Difference } from './difference.tsx';
 import { SideBySide } from './sideBySide.tsx';
 import { runPairIn, useCell } from './twoRuns.ts';

@@ -11,7 +11,7 @@ import { Named } from '../../parts/cellTitle.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { Reading } from '../reading/reading.tsx';
+import { Reading } from '../reading/feature.ts';
 import { type CellPair, runPairIn, useCell, useTexts } from './twoRuns.ts';
 export type ComparedRuns = RunPair & { old: Side };
 

@@ -13,7 +13,7 @@ import { hasValues } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download, pngOf } from '../../ui/download.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { runPairIn, textsIn } from '../compare/twoRuns.ts';
+import { runPairIn, textsIn } from '../compare/feature.ts';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.ts';
 import { comparisonOf, figureOf, type Panel } from './figure.ts';
 import { inJavaScript, inPython } from './headProgram.ts';

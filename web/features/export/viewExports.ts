@@ -6,6 +6,11 @@ import { isOpen } from '../../model/training/settings.ts';
 import { canShow } from '../../model/viewRules.ts';
 import type { Session } from '../../store/session.ts';
 import type { Item } from '../../ui/menu.tsx';
+import { loadMapExport } from '../atlas/feature.ts';
+import { loadCircuitFile } from '../circuit/feature.ts';
+import { loadContributionFile } from '../flow/feature.ts';
+import { loadTextFile } from '../text/feature.ts';
+import { loadTraceFile } from '../trace/feature.ts';
 
 /** Scales of a saved PNG besides the default of 2. */
 const PNG_SCALES = [1, 3, 4];
@@ -34,7 +39,7 @@ function ofMap(session: Session): Item[] {
     .map(([kind, label]) => ({
       key: kind,
       label,
-      act: () => import('../atlas/map/exportMap.ts').then(({ saveMap }) => saveMap(kind as 'csv', session)),
+      act: () => loadMapExport().then(({ saveMap }) => saveMap(kind as 'csv', session)),
     }));
 }
 
@@ -46,27 +51,23 @@ function ofTrace(session: Session): Item[] {
   return kinds.map((kind) => ({
     key: kind,
     label: session.words.value.exports[kind],
-    act: () => import('../trace/saveTrace.ts').then(({ saveTrace }) => saveTrace(kind, session, trace)),
+    act: () => loadTraceFile().then(({ saveTrace }) => saveTrace(kind, session, trace)),
   }));
 }
 
 /** The circuit, or the contributions to the logit. */
 function ofFlow(session: Session): Item[] {
   if (!session.state.value.circuit)
-    return numbers(session, () =>
-      import('../flow/contributionFile.ts').then(({ saveContributions }) => saveContributions(session)),
-    );
+    return numbers(session, () => loadContributionFile().then(({ saveContributions }) => saveContributions(session)));
   const circuit = session.circuit.shown.value;
   if (!circuit || circuit.begun.problem || circuit.work.stage !== 'done') return [];
-  return numbers(session, () =>
-    import('../circuit/saveCircuit.ts').then(({ saveCircuit }) => saveCircuit(session, circuit)),
-  );
+  return numbers(session, () => loadCircuitFile().then(({ saveCircuit }) => saveCircuit(session, circuit)));
 }
 
 function ofText(session: Session): Item[] {
   const measured = session.surprise.measured.value;
   if (!measured) return [];
-  return numbers(session, () => import('../text/textFile.ts').then(({ saveText }) => saveText(session, measured)));
+  return numbers(session, () => loadTextFile().then(({ saveText }) => saveText(session, measured)));
 }
 
 const numbers = (session: Session, act: () => unknown): Item[] => [

@@ -12,7 +12,7 @@ import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { px } from '../../ui/px.ts';
-import { OtherLanguage } from '../header/otherLanguage.tsx';
+import { OtherLanguage } from '../header/feature.ts';
 import { type Cases, type Copied, casesOf, copiedBy, partsOf } from './copiedWord.ts';
 import { type Drawing, useArc } from './useArc.ts';
 

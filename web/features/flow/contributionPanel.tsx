@@ -8,19 +8,17 @@ import type { AttentionPart } from '../../model/protocol/protocol.ts';
 import { shown as shownToken } from '../../model/tokens.ts';
 import type { RunWithContributions, RunWithValues } from '../../model/types.ts';
 import { AblationButton } from '../../parts/ablation.tsx';
-import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasContributions, hasValues } from '../../store/runParts.ts';
 import type { Strings } from '../../texts/languages.ts';
 import { px } from '../../ui/px.ts';
+import { CircuitPanel } from '../circuit/feature.ts';
 import { actingThrough, type Contribution, partsAdding } from './contributions.ts';
 import type { Composition, Place } from './flowLayout.ts';
 import { COLOURS, isPicked, otherPart, pick, sameComposition } from './pickedPart.ts';
 import { useFlowTexts } from './texts.ts';
 
 export { default as styles } from './contributionPanel.css';
-
-const CircuitPanel = later(() => import('../circuit/circuit.tsx'), 'CircuitPanel');
 
 /** Maximum number of parts in the list, in a compact column and in a normal one. */
 const [MAX_COMPACT, MAX_PARTS] = [4, 8];

@@ -5,13 +5,12 @@
 import { maxTextWidth } from '../../drawing/textWidth.ts';
 import { shownPart } from '../../model/modelEdits.ts';
 import type { RunWithContributions } from '../../model/types.ts';
-import { later } from '../../parts/lazy.tsx';
 import { Thumbnail, walkHeads } from '../../parts/thumbnail.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasContributions } from '../../store/runParts.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
-import { Ways } from '../circuit/ways.tsx';
+import { Circuit, CircuitMarks, Ways } from '../circuit/feature.ts';
 import { Drawing } from './flowDrawing.tsx';
 import { Amount, earlyText, Feet, Head, Layer, Piece, SANS } from './flowLabels.tsx';
 import { flowOf, type Node } from './flowLayout.ts';
@@ -22,10 +21,6 @@ export type FlowSize = { width: number; height: number; side: number; feet: numb
 export type FlowDrawing = ReturnType<typeof flowOf> & FlowSize;
 
 export { default as styles } from './flow.css';
-
-const [Circuit, CircuitMarks] = ['Circuit', 'CircuitMarks'].map((name) =>
-  later(() => import('../circuit/circuit.tsx'), name),
-);
 
 /** Pixels for the title above the ribbons, for the tokens below the rows, and for the names of narrow layers. */
 const TOP = 54;

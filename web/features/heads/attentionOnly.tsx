@@ -2,13 +2,11 @@
 
 import type { About, LayerSummary } from '../../model/protocol/protocol.ts';
 import { PROGRAM_MODEL } from '../../model/state.ts';
-import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { TwoSentences } from '../similarity/feature.ts';
 import { heads as inEnglish } from './attentionOnly.en.ts';
 import { heads as inChinese } from './attentionOnly.zh.ts';
-
-const TwoSentences = later(() => import('../similarity/similarity.tsx'), 'TwoSentences');
 
 export type Texts = typeof inEnglish;
 

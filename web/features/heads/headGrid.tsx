@@ -7,19 +7,16 @@ import { gapIn } from '../../model/storySteps.ts';
 import { TRICK } from '../../model/trial.ts';
 import { isEmpty } from '../../model/viewRules.ts';
 import { type Layout, layoutOf } from '../../parts/headLayout.ts';
-import { later } from '../../parts/lazy.tsx';
 import { Thumbnail, walkHeads } from '../../parts/thumbnail.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { MIN_PICTURE, namesWithRoom, nameWidth } from '../../ui/layout.ts';
 import { px } from '../../ui/px.ts';
-import type { PointedHead } from '../heatmap/lens.tsx';
+import { HeadsLens, type PointedHead } from '../heatmap/feature.ts';
+import { CutLine } from '../story/feature.ts';
 import { SortMenu, useOrder } from './headOrder.tsx';
 import { ResidualStream } from './residualStream.tsx';
-
-const CutLine = later(() => import('../story/cutLine.tsx'), 'CutLine');
-const HeadsLens = later(() => import('../heatmap/lens.tsx'), 'HeadsLens');
 
 export function Model({
   width,

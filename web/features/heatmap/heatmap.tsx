@@ -17,15 +17,15 @@ import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { MIN_LABEL_CELL } from '../../ui/layout.ts';
 import { px } from '../../ui/px.ts';
+import { loadBrush } from '../mask/feature.ts';
+import { Spectrogram } from '../sound/feature.ts';
+import { loadSums } from '../sums/feature.ts';
+import { WrittenRows } from '../written/feature.ts';
 import { FirstToken, isFirstToken } from './firstToken.tsx';
 import { useMatrixCanvas } from './useMatrixCanvas.ts';
 
 const Lens = later(() => import('./lens.tsx'), 'Lens');
-const WrittenRows = later(() => import('../written/written.tsx'), 'WrittenRows');
-const Spectrogram = later(() => import('../sound/spectrogram.tsx'), 'Spectrogram');
-const loadSums = () => import('../sums/sums.tsx');
 const Sums = later(loadSums, 'Sums');
-const loadBrush = () => import('../mask/brush.tsx');
 const Brush = later(loadBrush, 'Brush');
 
 export function Picture({ width, height, most, compact = false, bare = false }: ViewProps) {

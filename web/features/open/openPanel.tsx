@@ -5,8 +5,7 @@ import type { AttentionSizes, ProblemValue } from '../../model/protocol/protocol
 import { useSession } from '../../store/context.ts';
 import type { Reading } from '../../store/opening/fileReading.ts';
 import type { Strings } from '../../texts/languages.ts';
-import hubStyles from '../hub/hub.css';
-import { HubChoice, HubQuestion, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/hub.tsx';
+import { HubChoice, HubQuestion, hubStyles, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/feature.ts';
 import { openText, withPath } from './droppedFiles.ts';
 import ownStyles from './openPanel.css';
 import { texts as inEnglish } from './openPanel.en.ts';

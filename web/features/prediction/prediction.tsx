@@ -14,14 +14,14 @@ import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasPredictions } from '../../store/runParts.ts';
 import { Track } from '../../ui/track.tsx';
+import { AboutHeads } from '../heads/feature.ts';
+import { Recognised } from '../open/feature.ts';
+import { Similarity } from '../similarity/feature.ts';
+import { FrameLetters } from '../sound/feature.ts';
+import { TextImage } from '../textImage/feature.ts';
+import { TraceOffer } from '../trace/feature.ts';
 
-const TraceOffer = later(() => import('../trace/offer.tsx'), 'TraceOffer');
-const AboutHeads = later(() => import('../heads/attentionOnly.tsx'), 'AboutHeads');
-const Similarity = later(() => import('../similarity/similarity.tsx'), 'Similarity');
-const TextImage = later(() => import('../textImage/textImage.tsx'), 'TextImage');
 const Turned = later(() => import('../../parts/turned.tsx'), 'Turned');
-const FrameLetters = later(() => import('../sound/letters.tsx'), 'FrameLetters');
-const Recognised = later(() => import('../open/openPanel.tsx'), 'Recognised');
 
 /**
  * top: probabilities in the

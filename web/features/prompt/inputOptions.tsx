@@ -1,10 +1,8 @@
 // The options of the input of an opened model, next to the prompt: second text, part, entry of a batch, image, mask.
 
-import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
-
-const Chat = later(() => import('../chat/chat.tsx'), 'Chat');
-const Sound = later(() => import('../sound/sound.tsx'), 'Sound');
+import { Chat } from '../chat/feature.ts';
+import { Sound } from '../sound/feature.ts';
 
 /** An encoder–decoder's second text and choice of attention, a batch's entry, and the button for another image. */
 export function InputOptions() {

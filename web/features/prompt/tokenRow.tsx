@@ -7,14 +7,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import { sized } from '../../drawing/paintWeights.ts';
 import { shownWeights } from '../../model/meanOfHeads.ts';
 import { excerptOf, type Piece } from '../../model/tokens.ts';
-import { later } from '../../parts/lazy.tsx';
 import { useColours } from '../../parts/useColours.ts';
 import { useSession } from '../../store/context.ts';
 import { gridOf } from '../../ui/layout.ts';
 import { useSize } from '../../ui/useSize.ts';
-
-const SoundTitle = later(() => import('../sound/sound.tsx'), 'SoundTitle');
-const Patches = later(() => import('../patches/patches.tsx'), 'Patches');
+import { Patches } from '../patches/feature.ts';
+import { SoundTitle } from '../sound/feature.ts';
 
 /** Maximum number of tokens that are shown without an excerpt around the query. */
 const MAX_TOKENS = 30;

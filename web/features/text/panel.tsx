@@ -1,7 +1,7 @@
 // The reading column of the view Text: the token that is read, the other predictions at its position, and the numbers
 // of the whole text.
 
-import { plain } from '../../model/numbers.ts';
+import { percentText, plain } from '../../model/numbers.ts';
 import type { SurprisedToken } from '../../model/protocol/surpriseProtocol.ts';
 import { endOf, shown } from '../../model/tokens.ts';
 import { isOpen } from '../../model/training/settings.ts';
@@ -9,9 +9,9 @@ import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/measured/surprise.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { Reading } from '../reading/reading.tsx';
+import { Reading } from '../reading/feature.ts';
 import { changeOf, largestCosts, summaryOf } from './measured.ts';
-import { chooseToken, otherName, percentText, textsIn, tokenIn } from './textState.ts';
+import { chooseToken, otherName, textsIn, tokenIn } from './textState.ts';
 
 /** Maximum number of tokens in the list of the largest differences. */
 const MAX_COSTS = 4;

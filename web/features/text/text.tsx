@@ -8,7 +8,7 @@ import { WriteOn } from '../../parts/continueText.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/measured/surprise.ts';
 import { px } from '../../ui/px.ts';
-import { Picture } from '../heatmap/heatmap.tsx';
+import { Picture } from '../heatmap/feature.ts';
 import { EditText } from './editText.tsx';
 import { EXAMPLE, offersExample } from './example.ts';
 import { MeanLine } from './meanLine.tsx';

@@ -22,10 +22,3 @@ export function otherName(session: Session, { kind }: Measured) {
   if (kind === null) return '';
   return kind === 'without' ? words.other_without(words.headInText(layer, head)) : words[`other_${kind}`];
 }
-
-/** Returns a probability with as many digits as it needs. */
-export function percentText(p: number) {
-  const percent = 100 * p;
-  if (percent >= 1 || percent === 0) return `${Math.round(percent)}%`;
-  return percent < 0.01 ? '<0.01%' : `${percent.toFixed(percent < 0.1 ? 2 : 1)}%`;
-}

@@ -1,11 +1,11 @@
 // The numbers of the view Text as a table, with a row for each token.
 
-import { plain } from '../../model/numbers.ts';
+import { percentText, plain } from '../../model/numbers.ts';
 import { shown } from '../../model/tokens.ts';
 import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/measured/surprise.ts';
 import { bitsOf } from './measured.ts';
-import { otherName, percentText, textsIn } from './textState.ts';
+import { otherName, textsIn } from './textState.ts';
 
 export function TextTable({ measured }: { measured: Measured }) {
   const session = useSession();

@@ -1,10 +1,11 @@
 // The keyboard in the view Text: ← and → move between tokens; Escape releases the chosen token, and if none is chosen
 // closes the view.
 
+import { percentText } from '../../model/numbers.ts';
 import { shown } from '../../model/tokens.ts';
 import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/measured/surprise.ts';
-import { chooseToken, percentText, textsIn, tokenIn } from './textState.ts';
+import { chooseToken, textsIn, tokenIn } from './textState.ts';
 
 /** Number of tokens that Page Up and Page Down move. */
 const PAGE = 20;

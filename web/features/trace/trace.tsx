@@ -6,7 +6,7 @@ import type { ViewProps } from '../../drawing/types.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
-import { Picture } from '../heatmap/heatmap.tsx';
+import { Picture } from '../heatmap/feature.ts';
 import { Begin } from './begin.tsx';
 import { Choices } from './choices.tsx';
 import { Grid } from './grid.tsx';

@@ -4,8 +4,7 @@ import { isOfHub } from '../../model/state.ts';
 import { useClipboard } from '../../parts/useClipboard.ts';
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { isEmbeddable, snippetOf } from '../export/embedSnippet.ts';
-import { exportsOf } from '../export/viewExports.ts';
+import { exportsOf, isEmbeddable, snippetOf } from '../export/feature.ts';
 
 /** The part after # of a link to the initial state. Without it, a new visitor would see the first visit instead. */
 const INSTRUMENT = 'panel=reading';

@@ -4,16 +4,14 @@ import type { ComponentChildren } from 'preact';
 import type { About } from '../../model/protocol/protocol.ts';
 import { isChanged, runOf, UNCHANGED } from '../../model/runInput.ts';
 import { placesIn } from '../../model/trace/places.ts';
-import { later } from '../../parts/lazy.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
 import { Opens, Unfolds } from '../../ui/popover.tsx';
+import { CutLine } from '../circuit/feature.ts';
+import { BrushLine } from '../mask/feature.ts';
+import { Patched } from '../trace/feature.ts';
 import { HeadScale, MaskMenu, PatchMenu, Replacement, Temperature, Threshold } from './controls.tsx';
 import { Share } from './share.tsx';
-
-const Patched = later(() => import('../trace/patched.tsx'), 'Patched');
-const CutLine = later(() => import('../circuit/circuit.tsx'), 'CutLine');
-const BrushLine = later(() => import('../mask/brushLine.tsx'), 'BrushLine');
 
 /** kind: kind of the screen */
 export function WhatIf({ kind }: { kind: Kind }) {

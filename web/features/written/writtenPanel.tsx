@@ -2,7 +2,7 @@
 // when the word was written.
 
 import { field, fileName } from '../../drawing/export/csv.ts';
-import { weightText } from '../../model/numbers.ts';
+import { percentText, weightText } from '../../model/numbers.ts';
 import type { Run } from '../../model/types.ts';
 import { Named, Title } from '../../parts/cellTitle.tsx';
 import { useColours } from '../../parts/useColours.ts';
@@ -11,7 +11,6 @@ import type { Session } from '../../store/session.ts';
 import { download } from '../../ui/download.ts';
 import { px } from '../../ui/px.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { percentText } from '../text/textState.ts';
 import { showRows, textsIn, type WrittenWord, writtenWords } from './writtenWords.ts';
 
 export function WrittenPanel({ title = true }: { title?: boolean }) {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { logProbability } from 'headlight-attention/analysis';
-import { percentText } from '../../../../web/features/text/textState.ts';
+import { percentText } from '../../../../web/model/numbers.ts';
 import { makeCheckpoint } from '../../../support/checkpoint.js';
 import {
   assertAccessible,

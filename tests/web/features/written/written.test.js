@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { logProbability } from 'headlight-attention/analysis';
-import { percentText } from '../../../../web/features/text/textState.ts';
+import { percentText } from '../../../../web/model/numbers.ts';
 import {
   assertAccessible,
   assertAccessibleInFullTier,

@@ -1,0 +1,5 @@
+// What the rest of the page uses of the feature chat.
+
+import { later } from '../../parts/lazy.tsx';
+
+export const Chat = later(() => import('./chat.tsx'), 'Chat');

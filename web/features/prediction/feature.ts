@@ -1,0 +1,3 @@
+// What the rest of the page uses of the feature prediction.
+
+export { Prediction } from './prediction.tsx';

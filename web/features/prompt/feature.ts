@@ -1,0 +1,7 @@
+// What the rest of the page uses of the feature prompt.
+
+import { later } from '../../parts/lazy.tsx';
+
+export { Sentence } from './prompt.tsx';
+
+export const Empty = later(() => import('./emptyPrompt.tsx'), 'Empty');

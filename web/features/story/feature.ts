@@ -1,0 +1,7 @@
+// What the rest of the page uses of the feature story.
+
+import { later } from '../../parts/lazy.tsx';
+
+export const Inside = later(() => import('./inside.tsx'), 'Inside');
+export const Story = later(() => import('./story.tsx'), 'Story');
+export const CutLine = later(() => import('./cutLine.tsx'), 'CutLine');
