@@ -44,10 +44,10 @@ describe('the reference', () => {
     for (const [page, ...members] of [
       ['interfaces/headlight-attention.AttentionOptions.html', 'heads', 'causal', 'validLens'],
       ['interfaces/headlight-attention.ForwardOptions.html', 'causal', 'weights'],
-      ['interfaces/headlight-attention.TransformerOptions.html', 'dModel', 'queryKeyNorm'],
+      ['types/headlight-attention.TransformerOptions.html', 'dModel', 'queryKeyNorm'],
       ['interfaces/headlight-attention.TransformerResult.html', 'logits', 'captured'],
       ['interfaces/headlight-attention.Transformer.html', 'generate', 'saveFolder', 'quantize'],
-      ['interfaces/headlight-attention.Edit.html', 'temperature'],
+      ['types/headlight-attention.Edit.html', 'temperature'],
     ])
       for (const member of members) assert.match(textOf(page), new RegExp(`\\b${member}\\b`), page);
   });

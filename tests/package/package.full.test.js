@@ -134,7 +134,7 @@ describe('the package', () => {
     for (const name of names.filter((name) => name.endsWith('.d.ts'))) {
       const text = readFileSync(file('node_modules/headlight-attention', name), 'utf8');
       for (const [, path] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g)) {
-        const target = join(name, '..', path).replace(/\.ts$/, '.d.ts');
+        const target = join(name, '..', path).replace(/\.[jt]s$/, '.d.ts');
         assert.ok(names.includes(target), `${name} refers to ${path}`);
       }
     }
