@@ -2,7 +2,8 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const Atlas = later(() => import('./atlas.tsx'), 'Atlas');
-export const AtlasMarks = later(() => import('./atlas.tsx'), 'AtlasMarks');
-export const AtlasHead = later(() => import('./atlas.tsx'), 'AtlasHead');
+const loadAtlas = () => import('./atlas.tsx');
+export const Atlas = later(loadAtlas, 'Atlas');
+export const AtlasMarks = later(loadAtlas, 'AtlasMarks');
+export const AtlasHead = later(loadAtlas, 'AtlasHead');
 export const loadMapExport = () => import('./map/exportMap.ts');

@@ -4,11 +4,11 @@
 import { useLayoutEffect } from 'preact/hooks';
 import type { ViewProps } from '../../drawing/types.ts';
 import type { CircuitBegun } from '../../model/protocol/circuitProtocol.ts';
+import { Ways } from '../../parts/ways.tsx';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { CircuitDrawing } from './circuitDrawing.tsx';
 import { change, onKey, textsIn, useCircuit } from './circuitState.ts';
-import { Ways } from './ways.tsx';
 
 export { default as styles } from './circuit.css';
 export { CircuitPanel } from './circuitPanel.tsx';

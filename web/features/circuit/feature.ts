@@ -2,10 +2,9 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export { Ways } from './ways.tsx';
-
-export const CircuitPanel = later(() => import('./circuit.tsx'), 'CircuitPanel');
-export const Circuit = later(() => import('./circuit.tsx'), 'Circuit');
-export const CircuitMarks = later(() => import('./circuit.tsx'), 'CircuitMarks');
-export const CutLine = later(() => import('./circuit.tsx'), 'CutLine');
+const loadCircuit = () => import('./circuit.tsx');
+export const CircuitPanel = later(loadCircuit, 'CircuitPanel');
+export const Circuit = later(loadCircuit, 'Circuit');
+export const CircuitMarks = later(loadCircuit, 'CircuitMarks');
+export const CutLine = later(loadCircuit, 'CutLine');
 export const loadCircuitFile = () => import('./saveCircuit.ts');

@@ -2,8 +2,8 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export { runPairIn, textsIn } from './twoRuns.ts';
-
-export const Compare = later(() => import('./compare.tsx'), 'Compare');
-export const CompareMarks = later(() => import('./compare.tsx'), 'CompareMarks');
-export const CompareReading = later(() => import('./compare.tsx'), 'CompareReading');
+const loadCompare = () => import('./compare.tsx');
+export const Compare = later(loadCompare, 'Compare');
+export const CompareMarks = later(loadCompare, 'CompareMarks');
+export const CompareReading = later(loadCompare, 'CompareReading');
+export const loadTwoRuns = () => import('./twoRuns.ts');

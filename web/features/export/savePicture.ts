@@ -13,7 +13,7 @@ import { hasValues } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download, pngOf } from '../../ui/download.ts';
 import type { Theme } from '../../ui/palette.ts';
-import { runPairIn, textsIn } from '../compare/feature.ts';
+import { loadTwoRuns } from '../compare/feature.ts';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.ts';
 import { comparisonOf, figureOf, type Panel } from './figure.ts';
 import { inJavaScript, inPython } from './headProgram.ts';
@@ -49,6 +49,8 @@ function shownOf(session: Session, run: Run): Shown {
   };
 }
 
+type TwoRuns = Awaited<ReturnType<typeof loadTwoRuns>>;
+
 /** `pixelRatio`: PNG pixels per drawing pixel; `figures`: the weights are written in their cells. */
 export async function exportAs(kind: string, session: Session, pixelRatio: number = PIXEL_RATIO, figures = false) {
   const run = session.run.value;
@@ -68,7 +70,7 @@ export async function exportAs(kind: string, session: Session, pixelRatio: numbe
       'text/csv',
       toCsv({ queries: names, keys, weights, shape: [1, 1, run.T, run.S] }, { batch: 0, head: 0 }),
     );
-  const figure = figureSeen(session, shownHead, figures);
+  const figure = figureSeen(session, shownHead, figures, await loadTwoRuns());
   if (kind === 'svg') return save('image/svg+xml', figure.svg);
   save('image/png', await pngFrom(figure, pixelRatio));
 }
@@ -95,7 +97,12 @@ async function pngFrom({ svg, width, height }: { svg: string; width: number; hei
 }
 
 /** Returns the picture as it is displayed: one head, two runs side by side, or their difference. */
-function figureSeen(session: Session, { run, title, weights, names, keys }: Shown, figures: boolean) {
+function figureSeen(
+  session: Session,
+  { run, title, weights, names, keys }: Shown,
+  figures: boolean,
+  { runPairIn, textsIn }: TwoRuns,
+) {
   const state = session.state.value;
   const words = session.words.value;
   const theme: Theme = session.theme.value;
@@ -111,7 +118,7 @@ function figureSeen(session: Session, { run, title, weights, names, keys }: Show
   const runs = state.view === 'compare' && !isOpen(state) ? runPairIn(session) : null;
   if (runs?.old) {
     const about = state.versus === 'difference' ? `${textsIn(session).difference}: ${state.text}` : '';
-    const sides = sidesOf(session, { now: runs.now.run, old: runs.old.run });
+    const sides = sidesOf(session, { now: runs.now.run, old: runs.old.run }, textsIn(session));
     return comparisonOf({ ...shared, runs: { ...runs, old: runs.old }, way: state.versus, sides, about });
   }
   const most = maxWeightOf(run, run.layer, run.head);
@@ -121,9 +128,8 @@ function figureSeen(session: Session, { run, title, weights, names, keys }: Show
 }
 
 /** Returns the heading of each run: its name with its next token, and its text. */
-function sidesOf(session: Session, { now, old }: { now: Run; old: Run }) {
+function sidesOf(session: Session, { now, old }: { now: Run; old: Run }, texts: ReturnType<TwoRuns['textsIn']>) {
   const words = session.words.value;
-  const texts = textsIn(session);
   const { text, pinned } = session.state.value;
   const sideOf = ({ top }: Run, name: string, about: string) => {
     const guess = top?.[0];

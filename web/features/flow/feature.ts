@@ -3,6 +3,7 @@
 import { later } from '../../parts/lazy.tsx';
 
 export const ContributionPanel = later(() => import('./contributionPanel.tsx'), 'ContributionPanel');
-export const Flow = later(() => import('./flow.tsx'), 'Flow');
-export const FlowMarks = later(() => import('./flow.tsx'), 'FlowMarks');
+const loadFlow = () => import('./flow.tsx');
+export const Flow = later(loadFlow, 'Flow');
+export const FlowMarks = later(loadFlow, 'FlowMarks');
 export const loadContributionFile = () => import('./contributionFile.ts');

@@ -2,5 +2,6 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const PatchPicture = later(() => import('./patches.tsx'), 'PatchPicture');
-export const Patches = later(() => import('./patches.tsx'), 'Patches');
+const loadPatches = () => import('./patches.tsx');
+export const PatchPicture = later(loadPatches, 'PatchPicture');
+export const Patches = later(loadPatches, 'Patches');

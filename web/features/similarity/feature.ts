@@ -2,5 +2,6 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const TwoSentences = later(() => import('./similarity.tsx'), 'TwoSentences');
-export const Similarity = later(() => import('./similarity.tsx'), 'Similarity');
+const loadSimilarity = () => import('./similarity.tsx');
+export const TwoSentences = later(loadSimilarity, 'TwoSentences');
+export const Similarity = later(loadSimilarity, 'Similarity');

@@ -4,5 +4,6 @@ import { later } from '../../parts/lazy.tsx';
 
 export const Spectrogram = later(() => import('./spectrogram.tsx'), 'Spectrogram');
 export const FrameLetters = later(() => import('./letters.tsx'), 'FrameLetters');
-export const Sound = later(() => import('./sound.tsx'), 'Sound');
-export const SoundTitle = later(() => import('./sound.tsx'), 'SoundTitle');
+const loadSound = () => import('./sound.tsx');
+export const Sound = later(loadSound, 'Sound');
+export const SoundTitle = later(loadSound, 'SoundTitle');

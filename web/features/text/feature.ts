@@ -2,7 +2,8 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const Text = later(() => import('./text.tsx'), 'Text');
-export const TextMarks = later(() => import('./text.tsx'), 'TextMarks');
-export const TextPanel = later(() => import('./text.tsx'), 'TextPanel');
+const loadText = () => import('./text.tsx');
+export const Text = later(loadText, 'Text');
+export const TextMarks = later(loadText, 'TextMarks');
+export const TextPanel = later(loadText, 'TextPanel');
 export const loadTextFile = () => import('./textFile.ts');

@@ -2,9 +2,10 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const Trace = later(() => import('./trace.tsx'), 'Trace');
-export const TraceMarks = later(() => import('./trace.tsx'), 'TraceMarks');
-export const TracePanel = later(() => import('./trace.tsx'), 'TracePanel');
+const loadTrace = () => import('./trace.tsx');
+export const Trace = later(loadTrace, 'Trace');
+export const TraceMarks = later(loadTrace, 'TraceMarks');
+export const TracePanel = later(loadTrace, 'TracePanel');
 export const TraceOffer = later(() => import('./offer.tsx'), 'TraceOffer');
 export const Patched = later(() => import('./patched.tsx'), 'Patched');
 export const loadTraceFile = () => import('./saveTrace.ts');

@@ -2,10 +2,11 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const Film = later(() => import('./train.tsx'), 'Film');
-export const Probe = later(() => import('./train.tsx'), 'Probe');
-export const TrainBar = later(() => import('./train.tsx'), 'TrainBar');
-export const TrainNote = later(() => import('./train.tsx'), 'TrainNote');
-export const Lesson = later(() => import('./train.tsx'), 'Lesson');
-export const Charts = later(() => import('./train.tsx'), 'Charts');
-export const ShortCharts = later(() => import('./train.tsx'), 'ShortCharts');
+const loadTrain = () => import('./train.tsx');
+export const Film = later(loadTrain, 'Film');
+export const Probe = later(loadTrain, 'Probe');
+export const TrainBar = later(loadTrain, 'TrainBar');
+export const TrainNote = later(loadTrain, 'TrainNote');
+export const Lesson = later(loadTrain, 'Lesson');
+export const Charts = later(loadTrain, 'Charts');
+export const ShortCharts = later(loadTrain, 'ShortCharts');

@@ -2,5 +2,6 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const Waiting = later(() => import('./waiting.tsx'), 'Waiting');
-export const FailedRun = later(() => import('./waiting.tsx'), 'FailedRun');
+const loadWaiting = () => import('./waiting.tsx');
+export const Waiting = later(loadWaiting, 'Waiting');
+export const FailedRun = later(loadWaiting, 'FailedRun');

@@ -2,6 +2,7 @@
 
 import { later } from '../../parts/lazy.tsx';
 
-export const WrittenLine = later(() => import('./written.tsx'), 'WrittenLine');
-export const WrittenPanel = later(() => import('./written.tsx'), 'WrittenPanel');
-export const WrittenRows = later(() => import('./written.tsx'), 'WrittenRows');
+const loadWritten = () => import('./written.tsx');
+export const WrittenLine = later(loadWritten, 'WrittenLine');
+export const WrittenPanel = later(loadWritten, 'WrittenPanel');
+export const WrittenRows = later(loadWritten, 'WrittenRows');

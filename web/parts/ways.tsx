@@ -1,7 +1,7 @@
 // The choice between the two views of flow: what adds to the prediction, and the circuit.
 
-import { usualCircuit } from '../../model/circuit/settings.ts';
-import { useSession, useTexts } from '../../store/context.ts';
+import { usualCircuit } from '../model/circuit/settings.ts';
+import { useSession, useTexts } from '../store/context.ts';
 
 const en = { ways: 'Flow', adds: 'what adds', circuit: 'the circuit' };
 const zh = { ways: '流', adds: '贡献', circuit: '回路' };
