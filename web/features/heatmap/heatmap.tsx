@@ -17,12 +17,12 @@ import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { MIN_LABEL_CELL } from '../../ui/layout.ts';
 import { px } from '../../ui/px.ts';
+import { FirstToken, isFirstToken } from './firstToken.tsx';
+import { useMatrixCanvas } from './useMatrixCanvas.ts';
 import { loadBrush } from '../mask/feature.ts';
 import { Spectrogram } from '../sound/feature.ts';
 import { loadSums } from '../sums/feature.ts';
 import { WrittenRows } from '../written/feature.ts';
-import { FirstToken, isFirstToken } from './firstToken.tsx';
-import { useMatrixCanvas } from './useMatrixCanvas.ts';
 
 const Lens = later(() => import('./lens.tsx'), 'Lens');
 const Sums = later(loadSums, 'Sums');
