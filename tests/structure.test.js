@@ -191,7 +191,7 @@ test('src/js: check → memory, io → ops, text, hub → models → analysis, o
       ['analysis', 'onnx'],
       ['types.ts'],
       ['index.ts'],
-      ['ambient.d.ts'],
+      ['ambient.ts'],
       ['load'],
     ]),
     [],

@@ -1,6 +1,6 @@
-/// <reference path="./ambient.d.ts" />
 // Re-exports the public types, with their type parameters and documentation.
 
+export type {} from './ambient.ts';
 import type { BiasChoice, PastChoice, ScoresChoice, VisibilityOptions, WeightsChoice } from './ops/visibility.ts';
 
 export type { ErrorCode } from './check/errors.ts';

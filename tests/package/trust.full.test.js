@@ -127,7 +127,7 @@ test('the bill of materials considers every exported file', () => {
   const entries = readFileSync(join(root, 'src/build/notices.ts'), 'utf8').match(/ENTRIES = \[([^\]]*)\]/)[1];
   for (const { types } of Object.values(manifest.exports).filter(({ types }) => types)) {
     const name = types.match(/\/([\w-]+)\.d\.ts$/)[1];
-    assert.ok(name === 'inline' || entries.includes(`/${name}.js'`), types);
+    assert.ok(name === 'inline' || entries.includes(`/${name}.ts'`), types);
   }
 });
 
