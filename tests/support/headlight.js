@@ -42,3 +42,12 @@ export function build(hl, options) {
   for (const { data } of Object.values(model.parameters)) data.forEach((x, i) => void (data[i] = x + random() - 0.5));
   return model;
 }
+
+/** Frees what unreachable tensors of earlier tests hold, so that a later collection does not change `memory.used`. */
+export async function collectGarbage() {
+  for (let i = 0; i < 3; i++) {
+    globalThis.gc?.();
+    // Finalizers run in a later task.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}

@@ -1,6 +1,14 @@
 // The page's content: header, sentence, instrument and what-if line, in an arrangement that depends on the width.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Ended } from '../features/crash/feature.ts';
+import { FirstSentence } from '../features/first/feature.ts';
+import { Header } from '../features/header/feature.ts';
+import { useDrop } from '../features/open/feature.ts';
+import { Media } from '../features/print/feature.ts';
+import { Sentence } from '../features/prompt/feature.ts';
+import { Film, Probe, TrainBar, TrainNote } from '../features/train/feature.ts';
+import { WhatIf } from '../features/whatif/feature.ts';
 import { isSentence } from '../model/firstVisit.ts';
 import { shownParts } from '../model/storySteps.ts';
 import { isOpen } from '../model/training/settings.ts';
@@ -16,14 +24,6 @@ import { isGrown } from './instrument.tsx';
 import { useKeys } from './keys.ts';
 import { Stacked } from './stacked.tsx';
 import { viewOf } from './views.ts';
-import { Ended } from '../features/crash/feature.ts';
-import { FirstSentence } from '../features/first/feature.ts';
-import { Header } from '../features/header/feature.ts';
-import { useDrop } from '../features/open/feature.ts';
-import { Media } from '../features/print/feature.ts';
-import { Sentence } from '../features/prompt/feature.ts';
-import { Film, Probe, TrainBar, TrainNote } from '../features/train/feature.ts';
-import { WhatIf } from '../features/whatif/feature.ts';
 
 export function App({
   host,

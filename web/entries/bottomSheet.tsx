@@ -2,11 +2,11 @@
 // title opens the sheet.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Closing } from '../features/first/feature.ts';
 import { Title } from '../parts/cellTitle.tsx';
 import { useSession } from '../store/context.ts';
 import { useClosing } from '../ui/useOpening.ts';
 import { panelFor } from './panels.ts';
-import { Closing } from '../features/first/feature.ts';
 
 export function Sheet() {
   const session = useSession();

@@ -1,6 +1,11 @@
 // The instrument in windows at least 900 px wide: three columns that fill the window.
 
 import { useRef } from 'preact/hooks';
+import { Closing, FirstPanel } from '../features/first/feature.ts';
+import { Model } from '../features/heads/feature.ts';
+import { Prediction } from '../features/prediction/feature.ts';
+import { Inside } from '../features/story/feature.ts';
+import { Lesson } from '../features/train/feature.ts';
 import { hasInside } from '../model/storySteps.ts';
 import { isOpen } from '../model/training/settings.ts';
 import { usePicture } from '../parts/usePicture.ts';
@@ -12,11 +17,6 @@ import { Instrument, isGrown, LargePicture } from './instrument.tsx';
 import { Legend } from './legend.tsx';
 import { panelFor } from './panels.ts';
 import { viewOf } from './views.ts';
-import { Closing, FirstPanel } from '../features/first/feature.ts';
-import { Model } from '../features/heads/feature.ts';
-import { Prediction } from '../features/prediction/feature.ts';
-import { Inside } from '../features/story/feature.ts';
-import { Lesson } from '../features/train/feature.ts';
 
 /** Minimum heights of columns in which the view, the panel and the lesson are not shortened. */
 const [LOW_VIEW, LOW_PANEL, LOW_LESSON] = [560, 620, 480];

@@ -3,6 +3,7 @@
 
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { Model } from '../features/heads/feature.ts';
 import type { Run } from '../model/types.ts';
 import { Title } from '../parts/cellTitle.tsx';
 import { NUMBER_WIDTH, STREAM_WIDTH } from '../parts/headLayout.ts';
@@ -13,7 +14,6 @@ import { LengthsContext, useLengths, useLengthsOf } from '../ui/lengths.ts';
 import { useSize } from '../ui/useSize.ts';
 import { Announcement, App, Failed } from './app.tsx';
 import { viewNamed } from './views.ts';
-import { Model } from '../features/heads/feature.ts';
 /** T and S: the numbers of queries and keys, 0 if they are unknown. height: 0 if the height depends on the content. */
 export type Shape = { view: string; controls: boolean; T: number; S: number };
 export type PartProps = { view: string; width: number; height: number; T: number; S: number };

@@ -1,12 +1,12 @@
 // The main part of the page, for wide and narrow screens.
 
 import type { ComponentChildren, Ref } from 'preact';
+import { FailedRun, Waiting } from '../features/waiting/feature.ts';
 import type { State } from '../model/state.ts';
 import { isOpen } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
 import { useSession } from '../store/context.ts';
 import { viewOf } from './views.ts';
-import { FailedRun, Waiting } from '../features/waiting/feature.ts';
 
 /** Returns true if the view also covers the area of the thumbnails. During training the thumbnails are always shown. */
 export const isGrown = (state: State, run: Run | null) => Boolean(viewOf(state.view, run).grows) && !isOpen(state);

@@ -1,5 +1,6 @@
 // The line under the picture, with the colour ramp and its marks on the left and the views on the right.
 
+import { WrittenLine } from '../features/written/feature.ts';
 import { isOpen } from '../model/training/settings.ts';
 import { showsWritten } from '../model/viewRules.ts';
 import { Ramp, rampItems } from '../parts/ramp.tsx';
@@ -8,7 +9,6 @@ import type { Session } from '../store/session.ts';
 import { type Item, Menu } from '../ui/menu.tsx';
 import { px } from '../ui/px.ts';
 import { type View, viewOf, viewsFor } from './views.ts';
-import { WrittenLine } from '../features/written/feature.ts';
 
 /** Draws the legend as one line, which begins and ends at the edges of the picture if its contents fit between them. */
 export function Legend({

@@ -1,15 +1,15 @@
 // The panels of the reading column. The name of a panel is the value of state.panel.
 
-import type { State } from '../model/state.ts';
-import type { Run } from '../model/types.ts';
-import { showsWritten } from '../model/viewRules.ts';
-import { viewOf } from './views.ts';
 import { AblationPanel, HeadTable } from '../features/heads/feature.ts';
 import { Reading } from '../features/reading/feature.ts';
 import { Story } from '../features/story/feature.ts';
 import { SumPanel } from '../features/sums/feature.ts';
 import { Charts } from '../features/train/feature.ts';
 import { WrittenPanel } from '../features/written/feature.ts';
+import type { State } from '../model/state.ts';
+import type { Run } from '../model/types.ts';
+import { showsWritten } from '../model/viewRules.ts';
+import { viewOf } from './views.ts';
 
 export const PANELS = [
   { name: 'reading', Component: Reading },

@@ -1,6 +1,10 @@
 // The instrument in windows less than 900 px wide, with its parts below each other.
 
 import { useRef } from 'preact/hooks';
+import { Closing, FirstPanel } from '../features/first/feature.ts';
+import { Model } from '../features/heads/feature.ts';
+import { Prediction } from '../features/prediction/feature.ts';
+import { Lesson, ShortCharts } from '../features/train/feature.ts';
 import { gapIn, shownParts } from '../model/storySteps.ts';
 import { isOpen, OWN_TEXT } from '../model/training/settings.ts';
 import type { Run } from '../model/types.ts';
@@ -16,10 +20,6 @@ import { Instrument, isGrown, LargePicture } from './instrument.tsx';
 import { Legend } from './legend.tsx';
 import { panelFor } from './panels.ts';
 import { viewOf } from './views.ts';
-import { Closing, FirstPanel } from '../features/first/feature.ts';
-import { Model } from '../features/heads/feature.ts';
-import { Prediction } from '../features/prediction/feature.ts';
-import { Lesson, ShortCharts } from '../features/train/feature.ts';
 export type Props = { screen: Screen };
 
 /** Maximum height of the square of cells on a phone, as a share of the window's height. */

@@ -10,10 +10,6 @@
 //   Reading  component of the reading column, if the view has its own
 
 import type { ComponentType } from 'preact';
-import type { State } from '../model/state.ts';
-import { isOpen } from '../model/training/settings.ts';
-import type { Run } from '../model/types.ts';
-import { canShow, isEmpty } from '../model/viewRules.ts';
 import { Atlas, AtlasHead, AtlasMarks } from '../features/atlas/feature.ts';
 import { Compare, CompareMarks, CompareReading } from '../features/compare/feature.ts';
 import { ContributionPanel, Flow, FlowMarks } from '../features/flow/feature.ts';
@@ -23,6 +19,10 @@ import { PatchPicture } from '../features/patches/feature.ts';
 import { Empty } from '../features/prompt/feature.ts';
 import { Text, TextMarks, TextPanel } from '../features/text/feature.ts';
 import { Trace, TraceMarks, TracePanel } from '../features/trace/feature.ts';
+import type { State } from '../model/state.ts';
+import { isOpen } from '../model/training/settings.ts';
+import type { Run } from '../model/types.ts';
+import { canShow, isEmpty } from '../model/viewRules.ts';
 
 export type Component = ComponentType<any>;
 export type View = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { hl } from '../../support/headlight.js';
+import { collectGarbage, hl } from '../../support/headlight.js';
 
 const SMALL = { layers: 2, dModel: 16, numHeads: 4, vocab: 11, context: 16, seed: 4, std: 2 };
 const tokenizer = {
@@ -33,6 +33,7 @@ test('generate chooses the most probable tokens of forward, also with an edit an
 
   const cache = model.cache({ length: 12 });
   model.forward(PROMPT.slice(0, 2), { cache }).dispose();
+  await collectGarbage();
   const { used } = hl.info.memory;
   assert.deepEqual((await model.generate(PROMPT.slice(2), { max: 6, cache })).ids, expected);
   assert.equal(cache.length, 8);
@@ -166,6 +167,7 @@ test('a decoder generates from the output of its encoder', async () => {
 test('generate ends with the context or the cache, and refuses prompts that do not fit', async () => {
   const model = build({});
   assert.equal((await model.generate(PROMPT, { max: 99 })).ids.length, 14);
+  await collectGarbage();
   const { used } = hl.info.memory;
   const cache = model.cache({ length: 5 });
   assert.equal((await model.generate(PROMPT, { max: 99, cache })).ids.length, 3);
@@ -236,6 +238,7 @@ test('generate awaits the promises of onToken and rejects if one rejects', async
   };
   const { ids } = await model.generate(PROMPT, { max: 5, onToken: slow, ...NEVER });
   assert.deepEqual(seen, ids);
+  await collectGarbage();
   const { used } = hl.info.memory;
   const failing = async () => {
     await later();
@@ -274,6 +277,7 @@ test('generate is an async iterator of its tokens, which computes a token when i
 
 test('leaving the loop, a signal and an error end the iteration of tokens', async () => {
   const model = build({});
+  await collectGarbage();
   const { used } = hl.info.memory;
   for await (const { id } of model.generate(PROMPT, NEVER)) if (id >= 0) break;
   const control = new AbortController();

@@ -8,7 +8,7 @@ import { HeadlightError } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { someFamilies } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
-import { hl, someFlavours } from '../../support/headlight.js';
+import { collectGarbage, hl, someFlavours } from '../../support/headlight.js';
 
 const STORED = { weights: 'stored' };
 const FLOATS = new Set(['F32', 'F16', 'BF16']);
@@ -76,6 +76,7 @@ function gradientsOf(model, input) {
 
 for (const { name, files, input } of someFamilies)
   test(`${name}: with 16-bit weights, gradients of values are those of the float32 model`, async () => {
+    await collectGarbage();
     for (const flavour of someFlavours) {
       const before = flavour.info.memory.used;
       const given = as('BF16', files);

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature atlas.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadAtlas = () => import('./atlas.tsx');
 export const Atlas = later(loadAtlas, 'Atlas');

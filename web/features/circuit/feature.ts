@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature circuit.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadCircuit = () => import('./circuit.tsx');
 export const CircuitPanel = later(loadCircuit, 'CircuitPanel');

@@ -4,10 +4,10 @@ import type { ViewProps } from '../../drawing/types.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
+import { Picture } from '../heatmap/feature.ts';
 import { Difference } from './difference.tsx';
 import { SideBySide } from './sideBySide.tsx';
 import { runPairIn, useCell } from './twoRuns.ts';
-import { Picture } from '../heatmap/feature.ts';
 
 export { default as styles } from './compare.css';
 export { CompareReading } from './compareReading.tsx';

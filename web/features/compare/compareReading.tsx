@@ -11,8 +11,8 @@ import { Named } from '../../parts/cellTitle.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
-import { type CellPair, runPairIn, useCell, useTexts } from './twoRuns.ts';
 import { Reading } from '../reading/feature.ts';
+import { type CellPair, runPairIn, useCell, useTexts } from './twoRuns.ts';
 export type ComparedRuns = RunPair & { old: Side };
 
 /** Maximum number of keys in the list of a row: in the reading column, on a small screen, and above the pictures. */

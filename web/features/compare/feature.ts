@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature compare.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadCompare = () => import('./compare.tsx');
 export const Compare = later(loadCompare, 'Compare');

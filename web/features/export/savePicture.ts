@@ -13,11 +13,11 @@ import { hasValues } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { download, pngOf } from '../../ui/download.ts';
 import type { Theme } from '../../ui/palette.ts';
+import { loadTwoRuns } from '../compare/feature.ts';
 import { allOf, toJson, toNpy, toSafetensors } from './arrays.ts';
 import { comparisonOf, figureOf, type Panel } from './figure.ts';
 import { inJavaScript, inPython } from './headProgram.ts';
 import { pixelsOf } from './pixels.ts';
-import { loadTwoRuns } from '../compare/feature.ts';
 
 /** Default number of PNG pixels for each pixel of the drawing. */
 const PIXEL_RATIO = 2;

@@ -12,9 +12,9 @@ import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { px } from '../../ui/px.ts';
+import { OtherLanguage } from '../header/feature.ts';
 import { type Cases, type Copied, casesOf, copiedBy, partsOf } from './copiedWord.ts';
 import { type Drawing, useArc } from './useArc.ts';
-import { OtherLanguage } from '../header/feature.ts';
 
 /** Duration in milliseconds of the animation in which the second probability falls. It runs once. */
 const FALL_MS = 600;

@@ -12,11 +12,11 @@ import { useSession } from '../../store/context.ts';
 import { hasContributions, hasValues } from '../../store/runParts.ts';
 import type { Strings } from '../../texts/languages.ts';
 import { px } from '../../ui/px.ts';
+import { CircuitPanel } from '../circuit/feature.ts';
 import { actingThrough, type Contribution, partsAdding } from './contributions.ts';
 import type { Composition, Place } from './flowLayout.ts';
 import { COLOURS, isPicked, otherPart, pick, sameComposition } from './pickedPart.ts';
 import { useFlowTexts } from './texts.ts';
-import { CircuitPanel } from '../circuit/feature.ts';
 
 export { default as styles } from './contributionPanel.css';
 

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature flow.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 export const ContributionPanel = later(() => import('./contributionPanel.tsx'), 'ContributionPanel');
 const loadFlow = () => import('./flow.tsx');

@@ -11,13 +11,13 @@ import { useSession } from '../../store/context.ts';
 import { hasContributions } from '../../store/runParts.ts';
 import { useLengths } from '../../ui/lengths.ts';
 import { px } from '../../ui/px.ts';
+import { Circuit, CircuitMarks } from '../circuit/feature.ts';
 import { Drawing } from './flowDrawing.tsx';
 import { Amount, earlyText, Feet, Head, Layer, Piece, SANS } from './flowLabels.tsx';
 import { flowOf, type Node } from './flowLayout.ts';
 import { TOKEN_TOP } from './flowTokens.ts';
 import { COLOURS } from './pickedPart.ts';
 import { useFlowTexts } from './texts.ts';
-import { Circuit, CircuitMarks } from '../circuit/feature.ts';
 export type FlowSize = { width: number; height: number; side: number; feet: number; run: RunWithContributions };
 export type FlowDrawing = ReturnType<typeof flowOf> & FlowSize;
 

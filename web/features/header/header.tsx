@@ -6,14 +6,14 @@ import { COUNT, numberedStep } from '../../model/storySteps.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { goToFirst } from '../../parts/goToFirst.ts';
 import { openStory } from '../../parts/goToStep.ts';
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import type { Strings } from '../../texts/languages.ts';
 import { type Item, Menu } from '../../ui/menu.tsx';
 import { useClosing } from '../../ui/useOpening.ts';
-import { Zhongwen } from './otherLanguage.tsx';
 import { Opening } from '../open/feature.ts';
+import { Zhongwen } from './otherLanguage.tsx';
 
 const HelpText = later(() => import('./help.tsx'), 'HelpText');
 

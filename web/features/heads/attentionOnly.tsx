@@ -4,9 +4,9 @@ import type { About, LayerSummary } from '../../model/protocol/protocol.ts';
 import { PROGRAM_MODEL } from '../../model/state.ts';
 import { useSession } from '../../store/context.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { TwoSentences } from '../similarity/feature.ts';
 import { heads as inEnglish } from './attentionOnly.en.ts';
 import { heads as inChinese } from './attentionOnly.zh.ts';
-import { TwoSentences } from '../similarity/feature.ts';
 
 export type Texts = typeof inEnglish;
 

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature heads.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 export { default as headGridStyles } from './headGrid.css';
 export { Model } from './headGrid.tsx';

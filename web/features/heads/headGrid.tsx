@@ -13,10 +13,10 @@ import type { Session } from '../../store/session.ts';
 import { roleName, shownRole } from '../../store/shownRoles.ts';
 import { MIN_PICTURE, namesWithRoom, nameWidth } from '../../ui/layout.ts';
 import { px } from '../../ui/px.ts';
-import { SortMenu, useOrder } from './headOrder.tsx';
-import { ResidualStream } from './residualStream.tsx';
 import { HeadsLens, type PointedHead } from '../heatmap/feature.ts';
 import { CutLine } from '../story/feature.ts';
+import { SortMenu, useOrder } from './headOrder.tsx';
+import { ResidualStream } from './residualStream.tsx';
 
 export function Model({
   width,

@@ -1,9 +1,9 @@
 // What the rest of the page uses of the feature heatmap.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 export { default as heatmapStyles } from './heatmap.css';
 export { Picture } from './heatmap.tsx';
-export { type PointedHead } from './lens.tsx';
+export type { PointedHead } from './lens.tsx';
 
 export const HeadsLens = later(() => import('./lens.tsx'), 'HeadsLens');

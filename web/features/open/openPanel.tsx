@@ -5,13 +5,13 @@ import type { AttentionSizes, ProblemValue } from '../../model/protocol/protocol
 import { useSession } from '../../store/context.ts';
 import type { Reading } from '../../store/opening/fileReading.ts';
 import type { Strings } from '../../texts/languages.ts';
+import { HubChoice, HubQuestion, hubStyles, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/feature.ts';
 import { openText, withPath } from './droppedFiles.ts';
 import ownStyles from './openPanel.css';
 import { texts as inEnglish } from './openPanel.en.ts';
 import { texts as inChinese } from './openPanel.zh.ts';
 import { canCompare, Rounding } from './rounding.tsx';
 import { useSpeed } from './useSpeed.ts';
-import { HubChoice, HubQuestion, hubStyles, useHub, useHubProblem, useTexts as useHubTexts } from '../hub/feature.ts';
 export type Texts = typeof inEnglish;
 export type Problem = { code: string; values: ProblemValue[]; message?: string };
 /** An opened model: its About, and a Summary, whose kind decides which fields the functions below read. */

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 import { useSession } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { useClosing } from '../../ui/useOpening.ts';

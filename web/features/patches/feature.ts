@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature patches.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadPatches = () => import('./patches.tsx');
 export const PatchPicture = later(loadPatches, 'PatchPicture');

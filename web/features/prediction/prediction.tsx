@@ -10,7 +10,7 @@ import { isOpen } from '../../model/training/settings.ts';
 import type { OpenedModel, Run, RunWithPredictions } from '../../model/types.ts';
 import { canShow, isEmpty } from '../../model/viewRules.ts';
 import { WriteOn } from '../../parts/continueText.tsx';
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 import { useSession } from '../../store/context.ts';
 import { hasPredictions } from '../../store/runParts.ts';
 import { Track } from '../../ui/track.tsx';

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature prompt.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 export { Sentence } from './prompt.tsx';
 

@@ -10,7 +10,7 @@ import type { Cell } from '../../model/state.ts';
 import { excerptOf, type Piece, readsNumbers, restOf } from '../../model/tokens.ts';
 import type { Run } from '../../model/types.ts';
 import { WriteOn } from '../../parts/continueText.tsx';
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 import { useColours } from '../../parts/useColours.ts';
 import { useSession } from '../../store/context.ts';
 import { useSize } from '../../ui/useSize.ts';

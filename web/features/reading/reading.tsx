@@ -7,7 +7,7 @@ import { plain, signed, sumText, weightText } from '../../model/numbers.ts';
 import { linesOf } from '../../model/score.ts';
 import { shown } from '../../model/tokens.ts';
 import { Title } from '../../parts/cellTitle.tsx';
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 import { Bars } from '../../parts/numberBars.tsx';
 import { useSession } from '../../store/context.ts';
 import { hasValues } from '../../store/runParts.ts';

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature sound.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 export const Spectrogram = later(() => import('./spectrogram.tsx'), 'Spectrogram');
 export const FrameLetters = later(() => import('./letters.tsx'), 'FrameLetters');

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature story.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 export const Inside = later(() => import('./inside.tsx'), 'Inside');
 export const Story = later(() => import('./story.tsx'), 'Story');

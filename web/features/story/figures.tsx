@@ -6,8 +6,8 @@ import { signed, weightText } from '../../model/numbers.ts';
 import { type Piece, shown, wordAt } from '../../model/tokens.ts';
 import { useSession, useTexts } from '../../store/context.ts';
 import { hasContributions, hasValues } from '../../store/runParts.ts';
-import { TEXTS } from './texts.ts';
 import { Strip } from '../reading/feature.ts';
+import { TEXTS } from './texts.ts';
 
 /** Maximum number of tokens that are listed. */
 const MAX_TOKENS = 60;

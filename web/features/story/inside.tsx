@@ -13,11 +13,11 @@ import { hasValues } from '../../store/runParts.ts';
 import type { Session } from '../../store/session.ts';
 import { reducedMotion } from '../../ui/motion.ts';
 import { useSize } from '../../ui/useSize.ts';
+import { ShortScore, Strip } from '../reading/feature.ts';
 import { strongestPair } from './observations.ts';
 import { PairArea } from './pairArea.tsx';
 import { saidIn } from './predictions.ts';
 import { TEXTS } from './texts.ts';
-import { ShortScore, Strip } from '../reading/feature.ts';
 
 export { default as styles } from './inside.css';
 

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { COUNT, DOTS, isBefore, neighbours, numberedStep, partOf, STEPS } from '../../model/storySteps.ts';
 import { goTo } from '../../parts/goToStep.ts';
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 import { useSession, useTexts } from '../../store/context.ts';
 import type { Session } from '../../store/session.ts';
 import { Acts, resultsOf, valuesOf } from './acts.tsx';

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature text.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadText = () => import('./text.tsx');
 export const Text = later(loadText, 'Text');

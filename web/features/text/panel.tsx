@@ -9,9 +9,9 @@ import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/measured/surprise.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
+import { Reading } from '../reading/feature.ts';
 import { changeOf, largestCosts, summaryOf } from './measured.ts';
 import { chooseToken, otherName, textsIn, tokenIn } from './textState.ts';
-import { Reading } from '../reading/feature.ts';
 
 /** Maximum number of tokens in the list of the largest differences. */
 const MAX_COSTS = 4;

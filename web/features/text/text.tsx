@@ -8,6 +8,7 @@ import { WriteOn } from '../../parts/continueText.tsx';
 import { useSession } from '../../store/context.ts';
 import type { Measured } from '../../store/measured/surprise.ts';
 import { px } from '../../ui/px.ts';
+import { Picture } from '../heatmap/feature.ts';
 import { EditText } from './editText.tsx';
 import { EXAMPLE, offersExample } from './example.ts';
 import { MeanLine } from './meanLine.tsx';
@@ -15,7 +16,6 @@ import { Strip } from './strip.tsx';
 import { textsIn } from './textState.ts';
 import { TextTable } from './textTable.tsx';
 import { useTextKeys } from './useTextKeys.ts';
-import { Picture } from '../heatmap/feature.ts';
 
 export { TextMarks } from './marks.tsx';
 export { TextPanel } from './panel.tsx';

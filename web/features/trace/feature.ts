@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature trace.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadTrace = () => import('./trace.tsx');
 export const Trace = later(loadTrace, 'Trace');

@@ -10,9 +10,9 @@ import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
 import { Track } from '../../ui/track.tsx';
 import { useKeyboardScroll } from '../../ui/useKeyboardScroll.ts';
+import { Reading } from '../reading/feature.ts';
 import { cellAt, headsOf, movesOf, NOISE, shareText, stretchesOf } from './shares.ts';
 import { chosenIn, openCircuit, openInstrument, textsIn, togglePatch, wordOf } from './traceState.ts';
-import { Reading } from '../reading/feature.ts';
 export type Cell = NonNullable<ReturnType<typeof cellAt>>;
 
 /** Maximum number of heads in the list of a layer. */

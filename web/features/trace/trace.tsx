@@ -6,6 +6,7 @@ import type { ViewProps } from '../../drawing/types.ts';
 import { isOpen } from '../../model/training/settings.ts';
 import { useSession } from '../../store/context.ts';
 import { px } from '../../ui/px.ts';
+import { Picture } from '../heatmap/feature.ts';
 import { Begin } from './begin.tsx';
 import { Choices } from './choices.tsx';
 import { Grid } from './grid.tsx';
@@ -14,7 +15,6 @@ import { Sentences } from './sentences.tsx';
 import { textsIn } from './traceState.ts';
 import { TraceTable } from './traceTable.tsx';
 import { useTraceKeys } from './useTraceKeys.ts';
-import { Picture } from '../heatmap/feature.ts';
 
 export { TraceMarks } from './marks.tsx';
 export { TracePanel } from './panel.tsx';

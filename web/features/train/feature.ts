@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature train.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadTrain = () => import('./train.tsx');
 export const Film = later(loadTrain, 'Film');

@@ -7,11 +7,11 @@ import { placesIn } from '../../model/trace/places.ts';
 import { useSession } from '../../store/context.ts';
 import type { Kind } from '../../ui/layout.ts';
 import { Opens, Unfolds } from '../../ui/popover.tsx';
-import { HeadScale, MaskMenu, PatchMenu, Replacement, Temperature, Threshold } from './controls.tsx';
-import { Share } from './share.tsx';
 import { CutLine } from '../circuit/feature.ts';
 import { BrushLine } from '../mask/feature.ts';
 import { Patched } from '../trace/feature.ts';
+import { HeadScale, MaskMenu, PatchMenu, Replacement, Temperature, Threshold } from './controls.tsx';
+import { Share } from './share.tsx';
 
 /** kind: kind of the screen */
 export function WhatIf({ kind }: { kind: Kind }) {

@@ -1,6 +1,6 @@
 // What the rest of the page uses of the feature written.
 
-import { later } from '../../parts/lazy.tsx';
+import { later } from '../../parts/lazy.ts';
 
 const loadWritten = () => import('./written.tsx');
 export const WrittenLine = later(loadWritten, 'WrittenLine');

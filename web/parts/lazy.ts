@@ -1,6 +1,6 @@
 // Loads components that few visitors need when they are first shown.
 
-import type { ComponentType } from 'preact';
+import { type ComponentType, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../store/context.ts';
 
@@ -24,6 +24,6 @@ export function later(load: () => Promise<any>, name: string): Component {
         (error) => session.fail(error.message),
       );
     }, []);
-    return Loaded ? <Loaded {...props} /> : null;
+    return Loaded ? h(Loaded, props) : null;
   };
 }
