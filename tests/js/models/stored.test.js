@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'node:test';
+import test, { beforeEach } from 'node:test';
 import { HeadlightError } from 'headlight-attention';
 import { readSafetensors, writeSafetensors } from 'headlight-attention/formats';
 import { someFamilies } from '../../support/families.js';
 import { GOLDEN } from '../../support/golden.js';
 import { collectGarbage, hl, someFlavours } from '../../support/headlight.js';
+
+beforeEach(collectGarbage);
 
 const STORED = { weights: 'stored' };
 const FLOATS = new Set(['F32', 'F16', 'BF16']);
@@ -76,7 +78,6 @@ function gradientsOf(model, input) {
 
 for (const { name, files, input } of someFamilies)
   test(`${name}: with 16-bit weights, gradients of values are those of the float32 model`, async () => {
-    await collectGarbage();
     for (const flavour of someFlavours) {
       const before = flavour.info.memory.used;
       const given = as('BF16', files);
