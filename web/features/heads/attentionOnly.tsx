@@ -26,9 +26,7 @@ export function AboutHeads({ about }: { about: About }) {
   );
 }
 
-/**
- * Describes heads that the user opened. summary: information that was read from the file, see web/store/opening/openModels.ts.
- */
+/** Describes heads that the user opened. summary: what was read from the file, see store/opening/openModels.ts. */
 function OpenedHeads({ own, about, summary }: { own: Texts; about: About; summary: LayerSummary }) {
   const session = useSession();
   const words = session.words.value;
