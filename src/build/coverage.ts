@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const GOALS = { 'src/js': 90, web: 80 };
 const CORE_GOAL = 97;
 
-/** What V8 counted in a function, in characters of its script. */
+/** V8's counts for a function. Positions are characters of its script. */
 type CountedFunction = { ranges: { startOffset: number; endOffset: number; count: number }[] };
 /** Offset in a script, source, source line and source column, counted from 0. */
 type Place = [offset: number, source: string, line: number, column: number];

@@ -13,7 +13,7 @@ const FOLDER = new URL('src/js/models/families/', ROOT);
 /** True for the only tensor whose presence selects a larger model: the decoder of T5. */
 const HAS = (name: string) => name === 'decoder.final_layer_norm.weight';
 
-/** What the files of the families say for the documentation, by the name of the family. */
+/** The documentation's entries from the files of the families, by the name of the family. */
 const published: Published = {};
 for (const file of readdirSync(FOLDER))
   Object.assign(published, (await import(new URL(file, FOLDER).href)).published?.());

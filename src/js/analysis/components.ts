@@ -7,7 +7,7 @@ import { crossAttentionAttribution } from '../models/mixers/crossAttention.attri
 import type { Read } from './arrays.ts';
 import type { Kind, Stream } from './stream.ts';
 
-/** What a component reads to split its output at one token. */
+/** Inputs with which a component splits its output at one token. */
 export type Reader = {
   token: number;
   batch: number;

@@ -1,4 +1,4 @@
-// What the Hub client needs of Node: environment variables, and the cache of Hugging Face's tools.
+// The Hub client's platform in Node: environment variables, and the cache of Hugging Face's tools.
 
 import { createHash } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-// What the Hub client needs of a page: the browser follows redirects, and files are in the page's private storage.
+// The Hub client's platform in a page: the browser follows redirects, and files are in the page's private storage.
 
 import { Sha1 } from './sha1.ts';
 import { Sha256 } from './sha256.ts';

@@ -35,8 +35,8 @@ export type Edit = {
   /** the largest distance from the query to keys on its left and on its right; −1 = no limit */
   window?: readonly [number, number] | undefined;
   /**
-   * gets a copy of the value and its name, and returns the new value, or nothing to keep it; called during the run.
-   * Such an edit must contain no other changes
+   * a function that is called during the run with a copy of the value and its name; it returns the new value, or
+   * nothing to keep it. An edit with `change` must contain no other changes
    */
   change?: Change | undefined;
 };

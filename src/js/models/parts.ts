@@ -1,5 +1,5 @@
-// What load() fetches only if it is needed: layers, training and whole models. Without it, a program that uses only
-// attention starts faster.
+// Layers, training and whole models. load() fetches this file only when a program needs it, so that a program that uses
+// only attention starts faster.
 
 export { Gelu, makeActivation } from '../ops/activation.ts';
 export { AdditiveAttention } from '../ops/additive.ts';

@@ -11,17 +11,17 @@ import { rarePart } from './rareParts.ts';
 /** A mixer or feed, with the names within the block of its norms and values. */
 export type Sublayer = {
   component: Component;
-  /** of the norm before it, or after its sum */
+  /** name of the norm before the sublayer, or after its sum */
   norm: string;
   /** true if the model has this norm */
   hasNorm: boolean;
-  /** of the stream that it reads, if this value can be edited */
+  /** name of the stream that the sublayer reads, if this value can be edited */
   input?: string;
-  /** of what it adds to the stream */
+  /** name of the output that is added to the stream */
   output: string;
-  /** of the stream after it */
+  /** name of the stream after the sublayer */
   sum?: string;
-  /** in the names of the norm and of the factors of its output: after1, scale1 */
+  /** number in the names of the norm and the factors of its output: after1, scale1 */
   number?: 1 | 2;
 };
 

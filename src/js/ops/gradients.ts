@@ -1,4 +1,4 @@
-// What backward passes of attention() and of layers share: options, and gradients of bias and sinks.
+// The shared part of the backward passes of attention() and of layers: options, and gradients of bias and sinks.
 
 import { checkOptions, readBoolean } from '../check/arguments.ts';
 import { HeadlightError, shapeError } from '../check/errors.ts';

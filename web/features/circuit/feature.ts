@@ -1,4 +1,4 @@
-// What the rest of the page uses of the feature circuit.
+// Exports the parts of the feature circuit that the rest of the page uses.
 
 import { later } from '../../parts/lazy.ts';
 

@@ -1,4 +1,4 @@
-// What the rest of the page uses of the feature first.
+// Exports the parts of the feature first that the rest of the page uses.
 
 export { Closing } from './closing.tsx';
 export { default as firstStyles } from './first.css';

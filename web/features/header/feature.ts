@@ -1,4 +1,4 @@
-// What the rest of the page uses of the feature header.
+// Exports the parts of the feature header that the rest of the page uses.
 
 export { default as headerStyles } from './header.css';
 export { Header } from './header.tsx';

@@ -1,4 +1,4 @@
-// What the rest of the page uses of the feature lines.
+// Exports the parts of the feature lines that the rest of the page uses.
 
 import { later } from '../../parts/lazy.ts';
 

@@ -1,3 +1,3 @@
-// What the rest of the page uses of the feature prediction.
+// Exports the parts of the feature prediction that the rest of the page uses.
 
 export { Prediction } from './prediction.tsx';

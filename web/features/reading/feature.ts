@@ -1,4 +1,4 @@
-// What the rest of the page uses of the feature reading.
+// Exports the parts of the feature reading that the rest of the page uses.
 
 export { default as readingStyles } from './reading.css';
 export { Reading, ShortScore, Strip } from './reading.tsx';

@@ -1,5 +1,5 @@
-// What only the documentation says about families: src/build/families.ts makes its texts from it. Each file of families
-// exports it as a function, which no file of the module imports, so that bundlers drop it.
+// The type of the documentation's entries about families, from which src/build/families.ts makes its texts. Each file
+// of families exports its entries as a function. No file of the module imports the function, so bundlers drop it.
 
 import type { Config } from './common.ts';
 
