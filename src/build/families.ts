@@ -104,13 +104,19 @@ export function makeFamilyTable() {
   return [`| ${head.join(' | ')} |`, `| ${head.map(() => '---').join(' | ')} |`, ...rows].join('\n');
 }
 
-/** Returns the names of published models without their versions, in the order of the table. */
-export const listModels = () =>
-  [
-    ...new Set(
-      describeFamilies().flatMap(({ family }) => publishedOf(family).models.map((name) => name.replace(/ \(.*/, ''))),
-    ),
-  ].join(', ');
+/** Models that the README names: the best known of each kind. */
+const BEST_KNOWN = ['GPT-2', 'Llama', 'BERT', 'ViT', 'T5', 'Whisper'];
+
+/** Returns the best known models, and the number of families without them. */
+export function nameModels() {
+  const families = describeFamilies().map(({ family }) =>
+    publishedOf(family).models.map((name) => name.replace(/ \(.*/, '')),
+  );
+  for (const name of BEST_KNOWN)
+    if (!families.some((models) => models.includes(name))) throw new Error(`no family has the model ${name}`);
+  const others = families.filter((models) => !models.some((name) => BEST_KNOWN.includes(name)));
+  return `${BEST_KNOWN.join(', ')} and ${others.length} other families`;
+}
 
 /** Returns the fields of the files of families that a contributor may have to fill in. */
 export const familyFields = () => [
@@ -120,7 +126,7 @@ export const familyFields = () => [
 /** The texts in the documents: the file, what is replaced, and how it is made. */
 export const TEXTS: { file: string; at: RegExp; make: () => string }[] = [
   { file: 'web/docs/families.md', at: /(?<=\n\n)\| family +\|[^]*?(?=\n\n)/, make: makeFamilyTable },
-  { file: 'README.md', at: /(?<=\[Model families\]\([^)]*\) that open: ).*(?=, from safetensors)/, make: listModels },
+  { file: 'README.md', at: /(?<=\[Model families\]\([^)]*\) that open: ).*(?=, from safetensors)/, make: nameModels },
 ];
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
